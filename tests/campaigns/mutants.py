@@ -24,9 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 #: Tests beside those in a folder of a room's own name.
 BESIDE = {
-    "base": ["tests/test_tables.py", "tests/test_streams.py", "tests/test_rounding.py"],
+    "base": ["tests/app"],
     "claims": ["tests/exceptional", "tests/families", "tests/report", "tests/test_prediction.py"],
-    "cli": ["tests/test_cli.py", "tests/test_arguments.py", "tests/test_refusals.py"],
+    "cli": ["tests/app", "tests/test_refusals.py"],
     "document": ["tests/report"],
     "experiment": ["tests/validation"],
     "networks": ["tests/pathways", "tests/networks"],

@@ -15,7 +15,7 @@ import symreln as sr
 from symreln.cli.main import cli
 from symreln.report.content import _BIBLIOGRAPHY
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 #: Pages of the site; test_extending.py follows the commands of extending.md.
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)

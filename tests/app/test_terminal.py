@@ -1,13 +1,57 @@
-"""Tables of text: every line as wide as a terminal, no number broken."""
+"""What a terminal shows: no line is wider than it, no number is broken, nothing steers it."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symreln as sr
 from symreln.base.tables import markdown_table, plain_table, unmarked
 from symreln.base.terminal import MOST_COLUMNS
+from symreln.document.escape import in_letters
+from symreln.report.reproduction import plain
+from tests.app.command import command
+
+FEW = ["--set", "network.steps=300", "--set", "network.hidden=20", "--seeds", "2"]
+COMMANDS = (
+    *(
+        ["derive", name, "--format", "json"]
+        for name in sr.tasks()
+        if name not in ("digits", "depth")
+    ),
+    ["race", "xor"],
+    ["race", "contextual-3", "--by", "context"],
+    ["race", "contextual-3", "--by", "context", "--over", "c"],
+    ["gates", "xor", "--method", "self-consistent"],
+    ["validate", "xor", *FEW],
+    ["sweep", "xor", "--over", "network.learning_rate=1/1000,1/2000", *FEW],
+    ["reproduce", "linear-hierarchy"],
+)
+
+
+@pytest.mark.parametrize("asked", COMMANDS, ids=" ".join)
+def test_no_line_is_wider_than_the_terminal(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    found = command(*asked, "--out", "o")
+    printed = found.out
+    assert found.code in (0, 3)
+    assert printed
+    wide = [line for line in printed.splitlines() if len(line) > 80]
+    assert not wide
+    assert not re.findall(r"\\[A-Za-z]+|\$|\*\*(?!\w|\()|`|^\|", printed, re.MULTILINE)
+
+
+def test_mathematics_is_letters_on_a_terminal():
+    assert plain(r"At `xor`, $\Delta^{2} \leq \frac{\sqrt{6}}{3}$.") == "At xor, Δ^2 ≤ √6/3."
+    assert in_letters(r"\tau\dot{{\pi}} = 2\ln(s/(d\pi_0))") == "τπ̇ = 2 ln(s/(dπ_0))"
+
 
 letters = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
 cells = letters | st.sampled_from(["[bold]x[/]", "a  b", "sqrt(2)*c/16 + 1", "x" * 200, ":smile:"])
@@ -41,13 +85,14 @@ def test_no_line_is_too_long_and_none_steers_the_terminal(content):
     assert "\x1b" not in shown
 
 
-@pytest.mark.parametrize("width", [80, 130])
+@pytest.mark.parametrize("width", [40, 80, 130])
 def test_columns_that_have_no_room_follow_below(width: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", str(width))
-    numbers = [f"0.{k}2345678901234567890 [0.1, 0.2]" for k in range(1, 8)]
-    shown = plain_table("", ["name", *"abcdefg"], [["first", *numbers]])
+    cells = [f"0.{k}234567890 [0.1, 0.2]" for k in range(1, 8)] + ["中文", "sqrt(15*C + 15)/(8*C)"]
+    title = "a title that is longer than forty columns are"
+    shown = plain_table(title, ["name", *"abcdefghi"], [["first", *cells]])
     assert max(map(len, shown.splitlines())) <= width
-    assert all(shown.count(number) == 1 for number in numbers)
+    assert all(shown.count(cell) == 1 for cell in cells)
     assert shown.count("first") == shown.count("name") > 1
 
 
