@@ -144,8 +144,8 @@ def test_networks_of_a_theory_that_fails_are_left_out(spec, tmp_path):
     (row,) = swept.rows
     assert (row.seeds, row.verdict, row.level) == (0, None, "")
     assert [*swept.errors()] == [
-        "sweep: network.hidden=3: theory: the targets are all zero, so there is nothing to learn and no "
-        "loss to compare"
+        "sweep: network.hidden=3: theory: the targets are all zero, so there is nothing to learn "
+        "and no loss to compare"
     ]
     assert "the targets are all zero" in repr(swept)
 
