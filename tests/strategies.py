@@ -277,10 +277,9 @@ def _diagonal(entries: list[Scalar], names: tuple[str, ...]) -> ExactMatrix:
 
 
 def _twice(matrix: ExactMatrix) -> ExactMatrix:
-    zero = ExactMatrix.zeros(*matrix.shape, matrix.parameters)
-    return ExactMatrix.stacked(
-        [ExactMatrix.beside([matrix, zero]), ExactMatrix.beside([zero, matrix])]
-    )
+    (rows, columns), shape = matrix.shape, (2 * matrix.shape[0], 2 * matrix.shape[1])
+    first = matrix.placed(range(rows), range(columns), shape)
+    return first + matrix.placed(range(rows, 2 * rows), range(columns, 2 * columns), shape)
 
 
 def rational_point(random: Random, names: tuple[str, ...]) -> dict[str, Fraction]:

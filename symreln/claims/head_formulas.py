@@ -64,7 +64,7 @@ class _Earlier:
         assert self.mode.d_eff is not None
         assert self.mode.d_eff.scalar is not None  # else it were conjugate
         space = self.pathway.spectrum.classes[self.mode.class_index].generators
-        inner = (inverse(space.gram()) @ (space.T @ seen)).scale(1 / self.mode.d_eff.scalar)
+        inner = (inverse(space.gram) @ (space.T @ seen)).scale(1 / self.mode.d_eff.scalar)
         return _Drive(mode=self.mode, outer=(written @ space).reduced(), inner=inner.reduced())
 
 
@@ -151,7 +151,7 @@ def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> _Sources
         for (number, effective), place in zip(numbers.items(), places, strict=True)
     }
     drives = [each.drive(*sides[each.pathway.number]) for each in earlier]
-    return _Sources(own=own, drives=drives, metric=ExactMatrix.beside(written).gram().reduced())
+    return _Sources(own=own, drives=drives, metric=ExactMatrix.beside(written).gram.reduced())
 
 
 def _driver(

@@ -122,12 +122,7 @@ def _outside(space: fmpz_mat, covered: fmpz_mat) -> fmpz_mat:
     overlap = covered.transpose() * space
     if integers.is_zero(overlap):
         return space
-    return _primitive_columns(space * integers.kernel(overlap))
-
-
-def _primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
-    columns = [integers.primitive(column) for column in integers.columns_of(matrix)]
-    return integers.from_columns(columns, matrix.nrows())
+    return integers.primitive_columns(space * integers.kernel(overlap))
 
 
 def _single(space: fmpz_mat, family: Sequence[fmpz_mat]) -> Block | None:
@@ -210,7 +205,7 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
             inside = integers.kernel(numerator)
             if inside.ncols() == len(sprout.words):
                 continue
-            vector = _primitive_columns(spoken * integers.select_columns(inside, [0]))
+            vector = integers.primitive_columns(spoken * integers.select_columns(inside, [0]))
             words, found = integers.spin(vector, family, member, factor.degree())
             if len(words) < len(sprout.words):
                 return _Sprout(
@@ -253,6 +248,6 @@ def _same_relations(sprout: _Sprout, family: Sequence[fmpz_mat]) -> fmpz_mat:
                 if numerator[i, j] != 0:
                     defect = defect - part * numerator[i, j]
             if not integers.is_zero(defect):
-                seeds = _primitive_columns(seeds * integers.kernel(defect))
+                seeds = integers.primitive_columns(seeds * integers.kernel(defect))
                 spoken = integers.speak(words, family, seeds)
     return seeds

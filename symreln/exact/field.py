@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from symreln.exact import polynomials
+from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, cleared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flint import fmpz_mpoly
 
 Coefficients = tuple[Scalar, ...]
 
@@ -120,7 +120,8 @@ class Field:
             table = fmpq_mat([[_to_fmpq(value) for value in row] for row in rows])
             found = table.charpoly().coeffs()
             return tuple(Scalar(self.parameters, int(c.p), int(c.q)) for c in found)
-        table, common = _cleared(rows, self.parameters)
+        flat, common = cleared([value for row in rows for value in row])
+        table = [flat[i : i + self.degree] for i in range(0, len(flat), self.degree)]
         found = polynomials.characteristic(table, self.parameters)
         return tuple(
             Scalar(self.parameters, value, common ** (self.degree - power))
@@ -143,17 +144,15 @@ class Field:
         return total
 
 
-def _cleared(
-    rows: Sequence[Sequence[Scalar]], parameters: tuple[str, ...]
-) -> tuple[polynomials.Table, fmpz_mpoly]:
-    """Return (rows times their common denominator, that denominator)."""
-    flat, common = cleared([value for row in rows for value in row], parameters)
-    width = len(rows[0])
-    return [flat[i : i + width] for i in range(0, len(flat), width)], common
-
-
 def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Coefficients, int]]:
-    """Return (irreducible factor, exponent) of Σ c_j x^j, factors primitive over Z[parameters]."""
-    parameters = coefficients[0].parameters
-    factors = polynomials.factor_univariate(cleared(coefficients, parameters)[0], parameters)
-    return [(tuple(Scalar(parameters, c) for c in factor), power) for factor, power in factors]
+    """Return (irreducible factor, exponent) of Σ c_j x^j over Q(parameters).
+
+    Factors are primitive over Z[parameters]; what depends on the parameters alone is dropped.
+    """
+    names = coefficients[0].parameters
+    _, found = factorisation(polynomials.in_x(coefficients))
+    return [
+        (tuple(Scalar(names, c) for c in polynomials.by_powers_of_x(factor, names)), exponent)
+        for factor, exponent in found
+        if factor.degrees()[0] > 0
+    ]

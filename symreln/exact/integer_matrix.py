@@ -10,7 +10,6 @@ occur only where every partial sum is an integer below 2^53, so is exact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -442,30 +441,9 @@ def _product(left: IntegerMatrix, right: IntegerMatrix, shape: tuple[int, int]) 
         if cells <= _MOST_CELLS and blas < _COST_ENTRY * steps:
             dense = _cells(a, left.shape, float) @ _cells(b, right.shape, float)
             return IntegerMatrix(shape, entries=_of_cells(dense))
-        gathered = left.size * columns
-        thin = _COST_CELL * (gathered + inner * columns + rows * columns)
-        if gathered <= _MOST_CELLS and thin < _COST_ENTRY * steps:
-            return IntegerMatrix(shape, entries=_gathered(a, _cells(b, right.shape, float), rows))
     elif _COST_OBJECT * steps > 20 * _COST_CELL * cells + _COST_FLINT * work:
         return IntegerMatrix(shape, flint=left.flint * right.flint)
     return IntegerMatrix(shape, entries=_joined(a, b, starts, lengths, shape, bound))
-
-
-def _gathered(a: _Entries, dense: np.ndarray, rows: int) -> _Entries:
-    """Return a·dense: the rows of ``dense`` that every row of a meets, added in float64."""
-    result = np.zeros((rows, dense.shape[1]))
-    starts = np.flatnonzero(np.concatenate([[True], a.rows[1:] != a.rows[:-1]]))
-    ends = np.append(starts, len(a.rows))
-    share = max(1, _CACHED_CELLS // max(1, dense.shape[1]))
-    cuts = np.unique(np.searchsorted(starts, np.arange(0, len(a.rows) + share, share)))
-    for first, last in pairwise(cuts.tolist()):
-        part = slice(ends[first], ends[last])
-        lines = dense[a.columns[part]]
-        lines *= a.values[part, None]
-        result[a.rows[starts[first:last]]] = np.add.reduceat(
-            lines, starts[first:last] - starts[first], axis=0
-        )
-    return _of_cells(result)
 
 
 def _joined(

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 PRIME = 2**61 - 1
 
 
-def identity(size: int) -> fmpz_mat:
-    """Return the integer identity."""
-    result = fmpz_mat(size, size)
-    for index in range(size):
+def identity(size: int, columns: int | None = None) -> fmpz_mat:
+    """Return the integer identity, or its first columns."""
+    width = size if columns is None else columns
+    result = fmpz_mat(size, width)
+    for index in range(width):
         result[index, index] = 1
     return result
 
@@ -41,7 +42,9 @@ def from_columns(columns: Sequence[Sequence[fmpz]], height: int) -> fmpz_mat:
 
 def stack_columns(parts: Iterable[fmpz_mat], height: int) -> fmpz_mat:
     """Return the matrices side by side."""
-    return from_columns([column for part in parts for column in columns_of(part)], height)
+    turned = [part.transpose() for part in parts]
+    flat = [entry for part in turned for entry in part.entries()]
+    return fmpz_mat(sum(part.nrows() for part in turned), height, flat).transpose()
 
 
 def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
@@ -56,6 +59,11 @@ def primitive(vector: Sequence[fmpz]) -> list[fmpz]:
     return [entry // content for entry in vector] if content > 1 else list(vector)
 
 
+def primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
+    """Return an integer matrix with every column divided by its greatest common divisor."""
+    return from_columns([primitive(column) for column in columns_of(matrix)], matrix.nrows())
+
+
 def is_zero(matrix: fmpz_mat) -> bool:
     """Whether every entry is 0."""
     return bool(matrix.is_zero())
@@ -68,10 +76,7 @@ def kernel(matrix: fmpz_mat) -> fmpz_mat:
         return identity(width)
     basis, nullity = matrix.nullspace()
     # The basis fills the first columns of a square matrix; only those are worth converting.
-    taken = fmpz_mat(width, int(nullity))
-    for index in range(int(nullity)):
-        taken[index, index] = 1
-    return from_columns([primitive(column) for column in columns_of(basis * taken)], width)
+    return primitive_columns(basis * identity(width, int(nullity)))
 
 
 def pivot_columns(matrix: fmpz_mat) -> list[int]:

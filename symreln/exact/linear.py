@@ -59,7 +59,8 @@ def pseudo_inverse(matrix: ExactMatrix) -> ExactMatrix:
     null = integers.kernel(matrix.integers()[0])
     if not null.ncols():
         return _constant_inverse(matrix)
-    projector = subspace_projector(ExactMatrix.from_integers(null, 1, matrix.parameters))
+    basis = ExactMatrix.from_integers(null, 1, matrix.parameters)
+    projector = (basis @ inverse(basis.gram) @ basis.T).reduced()
     return (_constant_inverse(matrix + projector) - projector).reduced()
 
 
@@ -72,29 +73,37 @@ def rank(matrix: ExactMatrix) -> int:
     full = min(matrix.shape)
     if len(polynomials.rows_at_point(matrix.T.numerators())) == full:
         return full  # full rank at one point modulo a prime proves it
-    gram = matrix.gram() if matrix.shape[1] <= matrix.shape[0] else matrix.T.gram()
+    gram = matrix.gram if matrix.shape[1] <= matrix.shape[0] else matrix.T.gram
     return gram.shape[0] - _by_blocks(gram)[1]
-
-
-def subspace_projector(basis: ExactMatrix) -> ExactMatrix:
-    """Return the orthogonal projector W (WᵀW)^{-1} Wᵀ on the columns of ``basis``.
-
-    Raises:
-        ZeroDivisionError: The columns are dependent.
-    """
-    if not basis.shape[1]:
-        return ExactMatrix.zeros(basis.shape[0], basis.shape[0], basis.parameters)
-    return (basis @ inverse(basis.gram()) @ basis.T).reduced()
 
 
 def complement_projector(columns: ExactMatrix) -> ExactMatrix:
     """Return the orthogonal projector on what is orthogonal to all columns, dependent or not."""
-    chosen: list[int] = []
-    for place in range(columns.shape[1]):
-        if rank(columns.select(columns=[*chosen, place])) > len(chosen):
-            chosen.append(place)
     whole = ExactMatrix.identity(columns.shape[0], columns.parameters)
-    return (whole - subspace_projector(columns.select(columns=chosen))).reduced()
+    return (whole - columns @ right_inverse(columns)).reduced()
+
+
+def projected(rows: ExactMatrix, features: ExactMatrix) -> ExactMatrix:
+    """Return every row's orthogonal projection onto the row space of the features.
+
+    Args:
+        rows: Shape (any, P).
+        features: Shape (any, P).
+    """
+    if features.shape[0] >= features.shape[1] == rank(features):
+        return rows
+    return ((rows @ right_inverse(features)) @ features).reduced()
+
+
+def right_inverse(features: ExactMatrix) -> ExactMatrix:
+    """Return F⁺, shape (P, any), of features F of shape (any, P).
+
+    By the Gram matrix of the features or of the samples, whichever are fewer. Every symmetry of
+    the features is one of it.
+    """
+    if features.shape[1] < features.shape[0]:
+        return (pseudo_inverse(features.gram.reduced()) @ features.T).reduced()
+    return (features.T @ pseudo_inverse(features.T.gram.reduced())).reduced()
 
 
 def characteristic(matrix: ExactMatrix) -> Coefficients:

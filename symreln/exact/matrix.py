@@ -5,9 +5,7 @@ monomial m that occurs, and one common denominator polynomial q. Without paramet
 coefficient matrix and an integer q. How a coefficient matrix is held, sparse or dense, is its own
 affair (:mod:`symreln.exact.integer_matrix`).
 
-That is fast for large matrices of few monomials. A product goes through all pairs of monomials;
-where these outnumber the entries, as for gains such as (a + b + c)**8, the entries are taken as
-polynomials instead.
+That is fast for large matrices of few monomials: a product goes through all pairs of monomials.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ import numpy as np
 from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.errors import InputError
-from symreln.exact import polynomials
 from symreln.exact.integer_matrix import IntegerMatrix, integer_array, merged
 from symreln.exact.scalar import Number, Scalar, cleared, polynomial_ring
 
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 Exponents = tuple[int, ...]
 Terms = Mapping[Exponents, IntegerMatrix]
-
-#: Pairs of monomials from which on, and products of entries up to which, entries are polynomials.
-FEWEST_PAIRS, MOST_CELLS = 64, 256
 
 
 class ExactMatrix:
@@ -180,13 +174,8 @@ class ExactMatrix:
     @classmethod
     def identity(cls, size: int, parameters: tuple[str, ...] = ()) -> ExactMatrix:
         """Return the identity."""
-        return cls.diagonal([1] * size, parameters)
-
-    @classmethod
-    def diagonal(cls, entries: Sequence[int], parameters: tuple[str, ...] = ()) -> ExactMatrix:
-        """Return an integer diagonal matrix."""
-        size = len(entries)
-        return cls.from_entries((size, size), range(size), range(size), entries, 1, parameters)
+        each = range(size)
+        return cls.from_entries((size, size), each, each, [1] * size, 1, parameters)
 
     @classmethod
     def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
@@ -203,11 +192,6 @@ class ExactMatrix:
             pairs = [placed[k : k + 2] for k in range(0, len(placed), 2)]
             placed = [pair[0] + pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
         return placed[0]
-
-    @classmethod
-    def stacked(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
-        """Return matrices over the same parameters one below the other."""
-        return cls.beside([part.T for part in parts]).T
 
     # -- arithmetic -----------------------------------------------------------------------------
 
@@ -251,18 +235,15 @@ class ExactMatrix:
             msg = f"cannot multiply matrices of shapes {a.shape} and {b.shape}"
             raise InputError(msg)
         shape, bottom = (a.shape[0], b.shape[1]), a.denominator * b.denominator
-        if _by_entries(len(a.terms) * len(b.terms), shape[0] * a.shape[1] * shape[1]):
-            table = polynomials.product(a.numerators(), b.numerators())
-            flat = [entry for row in table for entry in row]
-            return ExactMatrix.of_polynomials(shape, a.parameters, flat, bottom)
         terms: dict[Exponents, IntegerMatrix] = {}
         for key_a, left in a.terms.items():
             for key_b, right in b.terms.items():
                 _add(terms, _sum(key_a, key_b), left @ right)
         return ExactMatrix(shape, a.parameters, terms, bottom)
 
+    @cached_property
     def gram(self) -> ExactMatrix:
-        """Return selfᵀ self."""
+        """The Gram matrix of the columns, selfᵀ self."""
         return self.T @ self
 
     def scale(self, factor: Scalar | Number) -> ExactMatrix:
@@ -289,9 +270,6 @@ class ExactMatrix:
         """Return the terms times a polynomial."""
         if polynomial.is_one():
             return self.terms
-        if _by_entries(len(self.terms) * len(polynomial), self.shape[0] * self.shape[1]):
-            flat = [entry * polynomial for row in self.numerators() for entry in row]
-            return ExactMatrix.of_polynomials(self.shape, self.parameters, flat).terms
         result: dict[Exponents, IntegerMatrix] = {}
         for exponents, coefficient in polynomial.to_dict().items():
             for key, part in self.terms.items():
@@ -442,7 +420,7 @@ class ExactMatrix:
             table[row][column] = value
         return table
 
-    def numerators(self) -> polynomials.Table:
+    def numerators(self) -> list[list[fmpz_mpoly]]:
         """Return the entries over the common denominator, as polynomials over Z, row by row."""
         zero = polynomial_ring(self.parameters).constant(0)
         table = [[zero] * self.shape[1] for _ in range(self.shape[0])]
@@ -489,18 +467,12 @@ class ExactMatrix:
     def frobenius(self, other: ExactMatrix) -> Scalar:
         """Return the Frobenius inner product tr(selfᵀ other)."""
         a, b = self.aligned(other)
-        total = polynomial_ring(a.parameters).constant(0)
-        if _by_entries(len(a.terms) * len(b.terms), a.shape[0] * a.shape[1]):
-            for left, right in zip(a.numerators(), b.numerators(), strict=True):
-                for x, y in zip(left, right, strict=True):
-                    total += x * y
-        else:
-            found: dict[Exponents, int] = {}
-            for key_a, left in a.terms.items():
-                for key_b, right in b.terms.items():
-                    key = _sum(key_a, key_b)
-                    found[key] = found.get(key, 0) + left.dot(right)
-            total = polynomial_ring(a.parameters).from_dict(found)
+        found: dict[Exponents, int] = {}
+        for key_a, left in a.terms.items():
+            for key_b, right in b.terms.items():
+                key = _sum(key_a, key_b)
+                found[key] = found.get(key, 0) + left.dot(right)
+        total = polynomial_ring(a.parameters).from_dict(found)
         return Scalar(a.parameters, total, a.denominator * b.denominator)
 
     @property
@@ -512,11 +484,6 @@ class ExactMatrix:
     def is_constant(self) -> bool:
         """Whether no parameter occurs in any entry."""
         return bool(self.denominator.is_constant()) and all(not any(key) for key in self.terms)
-
-    @property
-    def count(self) -> int:
-        """How many places have an entry that is not zero, at most."""
-        return sum(part.size for part in self.terms.values())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ExactMatrix):
@@ -614,16 +581,6 @@ class ExactMatrix:
 
     def __repr__(self) -> str:
         return f"ExactMatrix({self.shape[0]}×{self.shape[1]} over Q{list(self.parameters)})"
-
-
-def _by_entries(pairs: int, cells: int) -> bool:
-    """Return whether entries are taken as polynomials.
-
-    Args:
-        pairs: Pairs of monomials of the two factors.
-        cells: Products of two entries that are needed.
-    """
-    return pairs > FEWEST_PAIRS and cells <= MOST_CELLS
 
 
 def _coefficients(entries: Sequence[fmpz_mpoly]) -> dict[Exponents, list[int]]:

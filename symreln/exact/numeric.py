@@ -7,6 +7,7 @@ singular values are told apart as well as distant ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
@@ -262,12 +263,10 @@ def certified(
     """
     bits = _START_BITS
     while bits <= MOST_BITS:
-        with enclosure.precision(bits):
-            vectors = [found for s in spectra if (found := _vectors(s, bits)) is not None]
-            if len(vectors) == len(spectra):
-                found = product(vectors)
-                if all(entry.rad() < radius for matrix in found for entry in matrix.entries()):
-                    return [_midpoints(matrix) for matrix in found]
+        with enclosure.precision(bits), suppress(LimitReachedError):
+            found = product([_vectors(spectrum, bits) for spectrum in spectra])
+            if all(entry.rad() < radius for matrix in found for entry in matrix.entries()):
+                return [_midpoints(matrix) for matrix in found]
         bits *= 2
     msg = f"singular vectors are not separated from dependent ones by {MOST_BITS} bits"
     raise ArithmeticError(msg)
@@ -312,28 +311,21 @@ def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: in
         if columns is None or not (mode.s.ball(point, bits) > 0 or mode.is_null):
             msg = "singular vectors are not separated from dependent ones at this precision"
             raise LimitReachedError(msg)
-        v = arb_mat(spectrum.n_x, len(columns))
+        turned = arb_mat(len(columns), spectrum.n_x)
         for place, column in enumerate(columns):
             for row, entry in column.items():
-                v[row, place] = entry
-        found.append(v)
+                turned[place, row] = entry
+        found.append(turned.transpose())
     return found
 
 
-def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors | None:
-    """Return (U, V) of the modes with s > 0, or None where the precision does not suffice."""
-    try:
-        found = zip(spectrum.modes, ball_modes(spectrum, {}, bits), strict=True)
-    except LimitReachedError:
-        return None
-    learning = [(mode, v) for mode, v in found if not mode.is_null]
+def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors:
+    """Return (U, V) of the modes with s > 0; raises what :func:`ball_modes` does."""
     n_y, n_x = spectrum.sigma_yx.shape
-    sigma_yx = balls(spectrum.sigma_yx)
-    u = [sigma_yx * v * (1 / mode.s.ball({}, bits)) for mode, v in learning]
-    return _beside(u, n_y), _beside([v for _, v in learning], n_x)
-
-
-def _beside(parts: Sequence[arb_mat], rows: int) -> arb_mat:
-    """Return matrices side by side."""
-    tables = [part.tolist() for part in parts]
-    return arb_mat([[entry for table in tables for entry in table[row]] for row in range(rows)])
+    sigma_yx, u, v = balls(spectrum.sigma_yx), list[arb](), list[arb]()
+    for mode, own in zip(spectrum.modes, ball_modes(spectrum, {}, bits), strict=True):
+        if not mode.is_null:
+            u += (sigma_yx * own * (1 / mode.s.ball({}, bits))).transpose().entries()
+            v += own.transpose().entries()
+    count = len(v) // n_x
+    return arb_mat(count, n_y, u).transpose(), arb_mat(count, n_x, v).transpose()

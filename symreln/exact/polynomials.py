@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from flint import fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers
-from symreln.exact.factoring import factorisation
-from symreln.exact.scalar import polynomial_ring
+from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,19 +21,6 @@ if TYPE_CHECKING:
 Table = list[list[fmpz_mpoly]]
 
 SPECTRAL = "x!"  # not an identifier, so no parameter can have this name
-
-
-def product(a: Table, b: Table) -> Table:
-    """Return the matrix product."""
-    columns = list(zip(*b, strict=True))
-    return [[_dot(row, column) for column in columns] for row in a]
-
-
-def _dot(row: Sequence[fmpz_mpoly], column: Sequence[fmpz_mpoly]) -> fmpz_mpoly:
-    total = row[0] * column[0]
-    for a, b in zip(row[1:], column[1:], strict=True):
-        total += a * b
-    return total
 
 
 class Packing:
@@ -112,31 +98,17 @@ def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
     return [packing.unpack(int(c)) for c in packed.charpoly().coeffs()]
 
 
-def in_x(coefficients: Sequence[fmpz_mpoly], parameters: tuple[str, ...]) -> fmpz_mpoly:
-    """Return Σ c_j x^j over Z[x, parameters]."""
-    ring = polynomial_ring((SPECTRAL, *parameters))
+def in_x(coefficients: Sequence[Scalar]) -> fmpz_mpoly:
+    """Return Σ c_j x^j over Z[x, parameters], times the common denominator of the c_j."""
+    ring = polynomial_ring((SPECTRAL, *coefficients[0].parameters))
     x, total = ring.gen(0), ring.constant(0)
-    for power, coefficient in enumerate(coefficients):
+    for power, coefficient in enumerate(cleared(coefficients)[0]):
         total += coefficient.project_to_context(ring) * x**power
     return total
 
 
-def factor_univariate(
-    coefficients: Sequence[fmpz_mpoly], parameters: tuple[str, ...]
-) -> list[tuple[list[fmpz_mpoly], int]]:
-    """Factor Σ c_j x^j over Q(parameters); factors are primitive, coefficients low to high.
-
-    Content that depends on parameters alone is dropped.
-    """
-    _, factors = factorisation(in_x(coefficients, parameters))
-    return [
-        (_by_powers(factor, parameters), int(exponent))
-        for factor, exponent in factors
-        if factor.degrees()[0] > 0
-    ]
-
-
-def _by_powers(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
+def by_powers_of_x(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
+    """Return c_j with the polynomial ± Σ c_j x^j, its leading coefficient positive."""
     if factor.leading_coefficient() < 0:
         factor = -factor
     ring = polynomial_ring(parameters)

@@ -38,21 +38,11 @@ def _remember_primes(n: int, factors: list[int]) -> None:
 factor_cache.add = _remember_primes
 
 
-@record(kw_only=False)
-class SquareSplit:
-    """value = outside²·inside, where inside has no square factor.
+def _split_square(value: Scalar) -> tuple[Scalar, fmpz_mpoly]:
+    """Return (h, r) with h²·r a non-zero rational function, r a square-free polynomial over Z.
 
-    Attributes:
-        outside: Rational function; its sign is not fixed.
-        inside: Square-free polynomial over Z.
+    The sign of h is not fixed.
     """
-
-    outside: Scalar
-    inside: fmpz_mpoly
-
-
-def _split_square(value: Scalar) -> SquareSplit:
-    """Split a non-zero rational function p/q = (h/q')²·r with r square-free."""
     ring = polynomial_ring(value.parameters)
     # p/q = p·q/q², so one factorisation of p·q serves both.
     content, factors = factorisation(value.numerator * value.denominator)
@@ -62,7 +52,7 @@ def _split_square(value: Scalar) -> SquareSplit:
         outside *= factor ** (int(exponent) // 2)
         inside *= factor ** (int(exponent) % 2)
     square, free = square_part(int(content))
-    return SquareSplit(Scalar(value.parameters, outside * square, value.denominator), inside * free)
+    return Scalar(value.parameters, outside * square, value.denominator), inside * free
 
 
 #: Bits up to which a number is factored for certain, 0.1 s at the worst, and the number of primes
@@ -92,32 +82,13 @@ def square_part(number: int) -> tuple[int, int]:
     return square, free
 
 
-def _polynomial_to_sympy(
-    polynomial: fmpz_mpoly, parameters: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
-) -> sp.Expr:
-    """Return the factored expression of a polynomial."""
-    table = {name: sp.Symbol(name) for name in parameters} | dict(symbols)
-    return factored(polynomial, parameters, table)
-
-
-def _expanded(
-    polynomial: fmpz_mpoly, parameters: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
-) -> sp.Expr:
-    """Return the sum of a polynomial's terms; SymPy would expand its factors for minutes."""
-    table = {name: sp.Symbol(name) for name in parameters} | dict(symbols)
-    return expanded(polynomial, parameters, table)
-
-
 def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return the non-negative square root of a rational function that is not negative."""
     if value.is_zero:
         return sp.S.Zero
-    split = _split_square(value)
-    names = value.parameters
-    outside = _absolute_factors(split.outside, symbols)
-    if split.inside.is_one():
-        return outside
-    return outside * sp.sqrt(_expanded(split.inside, names, symbols))
+    outside, inside = _split_square(value)
+    size = _absolute_factors(outside, symbols)
+    return size if inside.is_one() else size * sp.sqrt(expanded(inside, symbols))
 
 
 def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -128,7 +99,7 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
         content, factors = factorisation(polynomial)
         result *= sp.Integer(abs(int(content))) ** sign
         for factor, exponent in factors:
-            part = _polynomial_to_sympy(factor, names, symbols)
+            part = factored(factor, symbols)
             fixed = _factor_sign(factor, names, symbols)
             size = part * fixed if fixed else sp.Abs(part)
             result *= size ** (sign * int(exponent))
@@ -157,16 +128,16 @@ class Quadratic:
     ) -> tuple[Quadratic, Scalar]:
         """Return g(theta) and the root's own |h|, theta = (-f1 ± √disc)/(2 f2), disc = h²·r."""
         f0, f1, f2 = minpoly
-        split = _split_square(f1 * f1 - f0 * f2 * 4)
+        outside, inside = _split_square(f1 * f1 - f0 * f2 * 4)
         g0, g1 = coefficients
         a = g0 - g1 * f1 / (f2 * 2)
         sign = 1 if root == 1 else -1
-        return cls(a, g1 / (f2 * 2), split.inside, sign), split.outside
+        return cls(a, g1 / (f2 * 2), inside, sign), outside
 
     def to_sympy(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
         """Return a ± b·|outside|·√r over one denominator."""
         rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols)
-        radical = sp.sqrt(_expanded(self.r, self.a.parameters, symbols))
+        radical = sp.sqrt(expanded(self.r, symbols))
         return _fraction(rational + self.sign * cofactor * radical, bottom)
 
     def square_root(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -186,7 +157,7 @@ class Quadratic:
         if rational.is_Add or cofactor != 0:
             numbers = [int(n) for n in (_content(rational), _content(cofactor)) if n]
             common, _ = square_part(gcd(*numbers)) if numbers else (1, 1)
-        radical = sp.sqrt(_expanded(self.r, self.a.parameters, symbols))
+        radical = sp.sqrt(expanded(self.r, symbols))
         inner = sp.expand(rational / common**2) + self.sign * (cofactor / common**2) * radical
         return common * sp.sqrt(inner) / bottom
 
@@ -221,8 +192,8 @@ def _split_square_or_none(value: Scalar) -> Scalar | None:
     """Return h with h² = value, or None where value is no square."""
     if value.is_zero:
         return value
-    split = _split_square(value)
-    return split.outside if split.inside.is_one() else None
+    outside, inside = _split_square(value)
+    return outside if inside.is_one() else None
 
 
 def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
@@ -262,7 +233,7 @@ def _factor_sign(
     if len(used) == 1:
         return 0
     # SymPy looks for the roots of derivatives, minutes for long coefficients: it comes last.
-    expr = _polynomial_to_sympy(factor, names, symbols)
+    expr = factored(factor, symbols)
     return 1 if expr.is_nonnegative else -1 if expr.is_nonpositive else 0
 
 
@@ -290,8 +261,8 @@ def _over_common(
     scale = Scalar(names, common)
     bottom = common
     if square:
-        split = _split_square(scale)
-        root = split.outside * Scalar(names, split.inside)  # common·inside = root²
+        outer, inner = _split_square(scale)
+        root = outer * Scalar(names, inner)  # common·inner = root²
         scale, bottom = root * root, root.numerator
     top = (a * scale).to_sympy(symbols)
     inner = bh * scale
@@ -300,9 +271,7 @@ def _over_common(
     sign = _sign(outside, symbols)
     cofactor = plain * sign if sign else size
     bottom_expr = (
-        _absolute_factors(Scalar(names, bottom), symbols)
-        if square
-        else _polynomial_to_sympy(bottom, names, symbols)
+        _absolute_factors(Scalar(names, bottom), symbols) if square else factored(bottom, symbols)
     )
     return sp.expand(top), cofactor, bottom_expr
 

@@ -201,11 +201,7 @@ class Scalar:
 
     def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
         """Return the factored SymPy expression; ``symbols`` carry the parameters' assumptions."""
-        import sympy as sp
-
-        table = {name: sp.Symbol(name) for name in self.parameters} | dict(symbols or {})
-        top = factored(self.numerator, self.parameters, table)
-        return top / factored(self.denominator, self.parameters, table)
+        return factored(self.numerator, symbols) / factored(self.denominator, symbols)
 
     def __str__(self) -> str:
         upper = spelled(self.numerator)
@@ -244,10 +240,11 @@ def univariate_text(coefficients: Sequence[fmpz_mpoly], variable: str = "x") -> 
 
 
 def cleared(
-    values: Sequence[Scalar], parameters: tuple[str, ...]
+    values: Sequence[Scalar], parameters: tuple[str, ...] | None = None
 ) -> tuple[list[fmpz_mpoly], fmpz_mpoly]:
     """Return (polynomials, q) with values = polynomials/q, q the least common denominator."""
-    common = polynomial_ring(parameters).constant(1)
+    names = values[0].parameters if parameters is None else parameters
+    common = polynomial_ring(names).constant(1)
     for bottom in {str(value.denominator): value.denominator for value in values}.values():
         common = common * (bottom // common.gcd(bottom))
     return [value.numerator * (common // value.denominator) for value in values], common
@@ -270,10 +267,8 @@ def _evaluate(
     return Scalar(left, polynomial_ring(left).from_dict(terms), below)
 
 
-def factored(
-    polynomial: fmpz_mpoly, parameters: tuple[str, ...], table: Mapping[str, sp.Symbol]
-) -> sp.Expr:
-    """Return the factored SymPy expression of a polynomial."""
+def factored(polynomial: fmpz_mpoly, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
+    """Return the factored SymPy expression of a polynomial, in some symbols given by name."""
     import sympy as sp
 
     if polynomial.is_zero():
@@ -281,20 +276,20 @@ def factored(
     content, factors = factorisation(polynomial)
     result: sp.Expr = sp.Integer(int(content))
     for factor, exponent in factors:
-        result = sp.Mul(result, expanded(factor, parameters, table) ** int(exponent))
+        result = sp.Mul(result, expanded(factor, symbols) ** int(exponent))
     return result
 
 
-def expanded(
-    polynomial: fmpz_mpoly, parameters: tuple[str, ...], table: Mapping[str, sp.Symbol]
-) -> sp.Expr:
-    """Return the SymPy sum of the terms of a polynomial."""
+def expanded(polynomial: fmpz_mpoly, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
+    """Return the sum of a polynomial's terms; SymPy would expand its factors for minutes."""
     import sympy as sp
 
+    names, known = polynomial.context().names(), symbols or {}
+    letters = [known.get(name) or sp.Symbol(name) for name in names]
     terms = [
         sp.Mul(
             sp.Integer(int(coefficient)),
-            *(table[name] ** int(e) for name, e in zip(parameters, exponents, strict=True)),
+            *(letter ** int(e) for letter, e in zip(letters, exponents, strict=True)),
         )
         for exponents, coefficient in polynomial.to_dict().items()
     ]

@@ -186,7 +186,7 @@ class JointSpectrum:
     @cached_property
     def m(self) -> ExactMatrix:
         """M = (Sigma^{yx})^T Sigma^{yx}."""
-        return self.sigma_yx.gram()
+        return self.sigma_yx.gram
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
@@ -304,14 +304,10 @@ def joint_spectrum(
     if not (x - x.T).is_zero:
         msg = "joint spectrum: sigma_x is not symmetric; give X X^T / P"
         raise InputError(msg)
-    (a, a_scale), (primitive_x, x_scale) = _primitive(yx), _primitive(x)
-    witness = commutator_of(a, primitive_x)
-    if witness is not None:
-        witness = replace(witness, value=witness.value * a_scale * a_scale * x_scale)
+    witness = _commutator(yx, x)
     classes = _from_outputs(yx, x, with_x=witness is None)
     if classes is None:
-        m = _primitive(yx.gram())
-        classes = _classes(m, (primitive_x, x_scale), with_x=witness is None)
+        classes = _classes(_primitive(yx.gram), _primitive(x), with_x=witness is None)
     if sum(item.dimension for item in classes) != size:
         msg = "the multiplicities do not add up to the number of inputs"
         raise ArithmeticError(msg)
@@ -324,14 +320,14 @@ def joint_spectrum(
     )
 
 
-def commutator_of(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
+def _commutator(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
     """Return why M = AᵀA and symmetric Sigma^x do not commute, or None.
 
     Raises:
         LimitReachedError: They do not, and their product has too many terms.
     """
     short = a.shape[0] < a.shape[1]
-    forward = a.T @ (a @ x) if short else a.gram() @ x
+    forward = a.T @ (a @ x) if short else a.gram @ x
     difference = forward - forward.T  # (M X)^T = X M, both being symmetric
     found = difference.first_nonzero()
     if found is None:

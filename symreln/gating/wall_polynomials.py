@@ -22,7 +22,7 @@ from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.polynomials import SPECTRAL, Packing, in_x, independent_rows
-from symreln.exact.scalar import cleared, polynomial_ring
+from symreln.exact.scalar import polynomial_ring
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 
 #: Minors of one matrix above which an answer for all values of a parameter is refused.
@@ -81,7 +81,7 @@ def _apart(one: ModeClass) -> list[fmpz_mpoly]:
         names = one.minpoly[0].parameters
         ring = polynomial_ring(names)
         for coefficients in (one.minpoly, characteristic):
-            discriminant = in_x(cleared(coefficients, names)[0], names).discriminant(SPECTRAL)
+            discriminant = in_x(coefficients).discriminant(SPECTRAL)
             found.append(discriminant.project_to_context(ring))
     return found
 

@@ -195,7 +195,7 @@ def relations_of(*matrices: ExactMatrix) -> np.ndarray:
     Args:
         matrices: Each with one column a sample.
     """
-    return reduce(paired, (_numbered(matrix.gram()) for matrix in matrices))
+    return reduce(paired, (_numbered(matrix.gram) for matrix in matrices))
 
 
 def _by_appearance(relations: np.ndarray) -> np.ndarray:
@@ -311,7 +311,7 @@ def _pathway_relations(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> lis
     x, y = dataset.inputs, dataset.targets
     inputs = [x, *(x.select(rows=pathway.inputs) for pathway in pathways)]
     outputs = [y, *(y.select(rows=pathway.outputs) for pathway in pathways)]
-    products = [_numbered(ExactMatrix.beside([m.gram() for m in ms])) for ms in (inputs, outputs)]
+    products = [_numbered(ExactMatrix.beside([m.gram for m in ms])) for ms in (inputs, outputs)]
     gates = np.hstack([np.diag(_sides(pathway)) for pathway in pathways])
     found = gates
     for each in products:

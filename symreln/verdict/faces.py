@@ -151,4 +151,4 @@ def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
     sample, basis = inputs.select(columns=[other]), inputs.select(columns=chosen)
     if not chosen:
         return sample.reduced()
-    return (sample - basis @ (inverse(basis.gram()) @ (basis.T @ sample))).reduced()
+    return (sample - basis @ (inverse(basis.gram) @ (basis.T @ sample))).reduced()

@@ -27,8 +27,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.exact.field import Field
+from symreln.exact.linear import projected, right_inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.projection import projected, right_inverse
 from symreln.exact.scalar import Scalar
 from symreln.networks.targets import Targets
 from symreln.verdict.modes import Converged, PathwayModes

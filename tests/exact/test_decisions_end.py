@@ -12,8 +12,8 @@ import pytest
 
 from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, reference_point
+from symreln.exact.linear import projected
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.projection import projected
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.specs.expression import Declared
 from tests.exact.test_spectrum_edges import proven

@@ -92,20 +92,6 @@ def test_every_route_of_a_product_is_exact(size, density):
     same(sparse @ sparse.T, dense.flint * dense.flint.transpose())
 
 
-@pytest.mark.parametrize("cached", [1, 4, 8, 2**16])
-@pytest.mark.parametrize("rows", [[0, 0, 1, 3, 3, 3], [2, 2, 2, 2, 2, 2], [0, 1, 2, 3, 4, 4]])
-def test_rows_gathered_from_a_dense_factor_are_exact(rows, cached, monkeypatch):
-    monkeypatch.setattr(integer_matrix, "_CACHED_CELLS", cached)
-    random = Random(len(set(rows)))
-    columns = [0, 2, 1, 0, 1, 2]
-    values = np.array([2**20, -3, 1, 7, 2**21, -1])
-    left = IntegerMatrix.of_triples((5, 3), np.array(rows), np.array(columns), values)
-    dense = np.array([[random.randint(-(2**30), 2**30) for _ in range(4)] for _ in range(3)])
-    found = integer_matrix._gathered(left.entries, dense.astype(float), 5)
-    expected = left.flint * fmpz_mat(dense.tolist())
-    same(IntegerMatrix((5, 4), entries=found), expected)
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("rows", [(0, 1, 2, 3), (1, 2), ()])
 def test_full_matrices_add_up_exactly_whatever_rows_they_fill(size, rows):

@@ -15,12 +15,12 @@ from symreln.errors import InputError
 from symreln.exact import polynomials
 from symreln.exact.linear import (
     characteristic,
+    complement_projector,
     coordinates,
     evaluate,
     inverse,
     pseudo_inverse,
     rank,
-    subspace_projector,
 )
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -114,15 +114,13 @@ def test_rank_against_numpy_at_a_generic_point() -> None:
 
 def test_projectors() -> None:
     c = Scalar.symbol("c", ("c",))
-    basis = ExactMatrix.from_rows([[1, 0], [c, 1], [0, c]], ("c",))
-    p = subspace_projector(basis)
+    columns = ExactMatrix.from_rows([[1, 0, 1], [c, 1, c], [0, c, 0]], ("c",))
+    p = complement_projector(columns)
     assert p @ p == p
     assert p == p.T
-    assert p @ basis == basis
-    assert p.trace() == 2
-    with pytest.raises(ZeroDivisionError):
-        subspace_projector(ExactMatrix.from_rows([[1, 2], [1, 2]]))
-    assert subspace_projector(ExactMatrix.zeros(2, 0)) == ExactMatrix.zeros(2, 2)
+    assert (p @ columns).is_zero
+    assert p.trace() == 1
+    assert complement_projector(ExactMatrix.zeros(2, 0)) == ExactMatrix.identity(2)
 
 
 def test_characteristic_polynomials_vanish_on_their_matrix() -> None:

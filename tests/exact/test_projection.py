@@ -5,11 +5,9 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-import sympy as sp
 
-from symreln.exact import projection
+from symreln.exact.linear import projected, right_inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.projection import projected, right_inverse
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 NAMES = ("a", "b")
@@ -53,24 +51,3 @@ def test_what_is_projected_lies_in_the_span_and_the_rest_is_orthogonal_to_it(
     assert projected(inside, features) == inside
     if shape[2] == shape[1]:
         assert inside == rows
-
-
-def test_eliminating_sparse_rows_is_eliminating_dense_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large constant features are eliminated as dictionaries: the same projection, as many rows."""
-    rng = Random(5)
-    for rank, width in ((3, 8), (6, 8), (8, 8), (0, 4)):
-        left = [[rng.randint(-3, 3) for _ in range(rank)] for _ in range(12)]
-        right = [[rng.choice((0, 0, 0, 1, -2)) for _ in range(width)] for _ in range(rank)]
-        table = [
-            [sum(x * line[c] for x, line in zip(row, right, strict=True)) for c in range(width)]
-            for row in left
-        ]
-        features = ExactMatrix.from_rows(table)
-        rows = ExactMatrix.from_rows([[rng.randint(-5, 5) for _ in range(width)] for _ in range(3)])
-        known = sp.Matrix(table)
-        expected = sp.Matrix(rows.to_fractions()) * known.pinv() * known
-        monkeypatch.setattr(projection, "_DENSE_WORK", 0)
-        chosen = projection.independent_rows(features) if rank else []
-        assert len(chosen) == known.rank()
-        assert known.extract(chosen, list(range(width))).rank() == known.rank()
-        assert sp.Matrix(projected(rows, features).to_fractions()) == expected

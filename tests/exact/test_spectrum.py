@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 from symreln.errors import InputError
-from symreln.exact.linear import evaluate, subspace_projector
+from symreln.exact.linear import evaluate, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
@@ -90,7 +90,7 @@ def test_the_contextual_task_with_c_as_a_symbol() -> None:
 
 def test_modes_that_share_s_are_told_apart_by_d() -> None:
     spectrum = joint_spectrum(
-        ExactMatrix.diagonal([1, 1, 1]), ExactMatrix.from_rows([[2, 1, 0], [1, 2, 0], [0, 0, 3]])
+        ExactMatrix.identity(3), ExactMatrix.from_rows([[2, 1, 0], [1, 2, 0], [0, 0, 3]])
     )
     assert summary(spectrum) == [("1", "3", 2), ("1", "1", 1)]
 
@@ -109,14 +109,13 @@ def test_classes_that_only_sigma_x_separates_are_written_through_m(names: tuple)
     """Two copies of an irrational pair with unlike d, mixed: T = M suffices for each of them."""
     scale = Scalar.symbol("c", names) if names else 1
     small = ExactMatrix.from_rows([[scale, 1], [0, 1]], names)
-    zero = ExactMatrix.zeros(2, 2, names)
+    twice = small.placed([0, 1], [0, 1], (4, 4)) + small.placed([2, 3], [2, 3], (4, 4))
     mix = ExactMatrix.from_rows([[3, 0, 4, 0], [0, 3, 0, 4], [-4, 0, 3, 0], [0, -4, 0, 3]]).scale(
         Fraction(1, 5)
     )
-    rows = [ExactMatrix.beside([small, zero]), ExactMatrix.beside([zero, small])]
     spectrum = joint_spectrum(
-        ExactMatrix.stacked(rows) @ mix.promoted(names),
-        mix.T @ ExactMatrix.diagonal([1, 1, 2, 2]) @ mix,
+        twice @ mix.promoted(names),
+        mix.T @ ExactMatrix.from_entries((4, 4), range(4), range(4), [1, 1, 2, 2]) @ mix,
     )
     assert spectrum.commutes
     assert [(c.degree, c.multiplicity) for c in spectrum.classes] == [(2, 1), (2, 1)]
@@ -170,7 +169,7 @@ def class_words(spectrum: JointSpectrum, place: int) -> ExactMatrix:
 def check_identities(spectrum: JointSpectrum) -> int:
     """Σ P = 1; f(T) V = 0, M V = λ(T) V, Sigma^x V = d(T) V; U S Vᵀ = Sigma^{yx}."""
     words = [class_words(spectrum, place) for place in range(len(spectrum.classes))]
-    projectors = [subspace_projector(basis) for basis in words]
+    projectors = [basis @ right_inverse(basis) for basis in words]
     total = sum(projectors[1:], projectors[0])
     assert total == ExactMatrix.identity(spectrum.n_x, spectrum.parameters)
     rational = 0

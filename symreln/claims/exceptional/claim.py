@@ -147,8 +147,7 @@ class ExceptionalSet(Claim):
         names = ", ".join(f"${symbol_latex(name)}$" for name in self.names)
         shown: Content = phrase(f"a polynomial of degree {degree} in {names}")
         if len(self.text) <= SHORT:
-            symbols = {name: sp.Symbol(name) for name in self.ring}
-            shown = Math(f"{to_latex(factored(self.polynomial, self.ring, symbols))} = 0")
+            shown = Math(f"{to_latex(factored(self.polynomial))} = 0")
         roots = ", ".join(
             f"${to_latex(root.to_sympy())}$"
             if root.is_radical

@@ -184,9 +184,7 @@ def _element(one: ModeClass, t: int) -> tuple[Scalar, ...]:
 
 
 def _characteristic(one: ModeClass, t: int) -> fmpz_mpoly:
-    coefficients = Field(one.minpoly).characteristic(_element(one, t))
-    names = coefficients[0].parameters
-    return in_x(cleared(coefficients, names)[0], names)
+    return in_x(Field(one.minpoly).characteristic(_element(one, t)))
 
 
 def resultant(one: ModeClass, two: ModeClass, t: int) -> fmpz_mpoly:
