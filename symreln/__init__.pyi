@@ -1,7 +1,6 @@
 # What `import symreln` offers and where it is, for type checkers and for __init__.py alike.
 from symreln.calls.depth import depth as depth
 from symreln.calls.derive import Derivation as Derivation
-from symreln.calls.derive import NetworkDerivation as NetworkDerivation
 from symreln.calls.derive import derive as derive
 from symreln.calls.gates import gates as gates
 from symreln.calls.gates import race as race

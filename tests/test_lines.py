@@ -21,8 +21,7 @@ from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import gate_lines_of
 from symreln.claims.lines import DerivationLines, derivation_lines
-from symreln.claims.network.lines import network_lines
-from symreln.claims.network.on_data import follows_its_gradient, runs_along_paths
+from symreln.claims.on_samples import follows_its_gradient, runs_along_paths
 from symreln.claims.rules import printed_of
 from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
@@ -43,7 +42,6 @@ from tests.golden.specs import OWN, hierarchy
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
 from tests.mutants import not_refused
-from tests.networks.test_components import random_dag
 
 S, D = sp.symbols("s d", positive=True)
 LAWS: dict[str, Law] = {
@@ -60,14 +58,12 @@ READY = ("linear-hierarchy", "xor", "contextual-3", "contextual-different", "con
 
 
 @cache
-def derived(name: str, *overrides: str) -> sr.Derivation | sr.NetworkDerivation:
+def derived(name: str, *overrides: str) -> sr.Derivation:
     return sr.derive(sr.load(name, overrides=overrides))
 
 
 def lines(name: str, *overrides: str) -> DerivationLines:
-    found = derived(name, *overrides)
-    rule = network_lines if isinstance(found, sr.NetworkDerivation) else derivation_lines
-    return found.ask(rule)
+    return derived(name, *overrides).ask(derivation_lines)
 
 
 def words(found: DerivationLines) -> str:
@@ -222,7 +218,7 @@ def test_a_derivation_with_a_broken_line_is_not_printed(monkeypatch):
 
 
 def test_a_graph_with_a_wrong_correlation_goes_red():
-    data = sr.derive(sr.load("routing")).data
+    data = sr.load("routing").edges
     assert runs_along_paths(data)
     assert follows_its_gradient(data)
     first, *others = data.sigma_yx
@@ -311,7 +307,6 @@ MADE_SLOWLY = [
     *((f, FOUR) for f in (Depth.lines, Depth._integrated, Depth.rate.fget, Depth._stage)),
     *((f, FOUR) for f in (Depth.time.fget, Depth.scale.fget, Depth.delay.fget)),
     (SharedChain.lines, chain_lines),
-    (SharedChain._start_lines, chain_lines),
     (start_lines._product, start_line(start_lines._product)),
     (start_lines._ahead, lambda: checked(start_lines._ahead(), "head starts")),
 ]
@@ -398,27 +393,39 @@ MORE = {"diverging": hierarchy(learning_rate="30")}
 @pytest.mark.parametrize("name", CHAINS)
 def test_every_regime_has_the_chain_from_the_loss_to_the_loss(name):
     derivation = sr.derive(sr.load({**OWN, **MORE}[name]))
-    graph = isinstance(derivation, sr.NetworkDerivation)
-    found = derivation.ask(network_lines if graph else derivation_lines)
+    found = derivation.ask(derivation_lines)
     assert all(x.holds for x in found.derived)
     text = words(found) + " ".join(x.because for x in found.derived)
     assert [part for part in CHAINS[name] if part not in text] == []
 
 
-def test_a_graph_whose_modes_stay_coupled_says_their_equation():
-    found = random_dag(0)
-    assert found is not None
-    assert r"\tau \dot{w}_e" in words(found.ask(network_lines))
+def test_edges_whose_modes_stay_coupled_say_their_equation():
+    spec = load_with_skip([[1, 0, 1, 0], [0, 1, 0, 1]])
+    assert r"\tau \dot{w}_e" in words(sr.derive(spec).ask(derivation_lines))
+
+
+def load_with_skip(x: list[list[int]]) -> sr.Spec:
+    return sr.load(
+        {
+            "dataset": {"X": x, "Y": [[2, 1, 2, 1], [1, 2, 1, 2]]},
+            "node": [
+                {"name": "x", "inputs": "all"},
+                {"name": "h", "size": 2},
+                {"name": "y", "outputs": "all"},
+            ],
+            "edge": [{"from": a, "to": b} for a, b in ("xh", "hy", "xy")],
+        }
+    )
 
 
 def test_a_witness_that_is_symmetric_goes_red():
     """The product that is said to refute bases is computed again, from the correlations."""
-    derivation = sr.derive(sr.load(OWN["two-chains"]))
-    (part,) = derivation.components
-    derivation.ask(network_lines)
-    part.__dict__["decision"] = replace(part.decision, entry=(0, 0))
+    derivation = sr.derive(load_with_skip([[1, 0, 1, 2], [0, 1, 1, 1]]))
+    (stage,) = derivation.stages
+    wrong = replace(stage.verdict.diagonal, entry=(0, 0))
+    stage = replace(stage, verdict=replace(stage.verdict, diagonal=wrong))
     with pytest.raises(ArithmeticError, match="not symmetric"):
-        network_lines(derivation)
+        derivation_lines(replace(derivation, stages=(stage,)))
 
 
 def test_a_mode_that_learns_among_those_with_nothing_to_learn_goes_red():

@@ -14,30 +14,26 @@ import numpy as np
 import sympy as sp
 
 from symreln.base.records import record
-from symreln.claims import derivation as pathways
-from symreln.claims import enclosing, prediction, solve
+from symreln.claims import derivation, enclosing, prediction, solve
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_loss, converged_number
-from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.formulas import evaluated_formulas, formulas_of
 from symreln.claims.halving import half_time
 from symreln.claims.integration import network_of
-from symreln.claims.network import derivation as networks
-from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.network.routing import routing_of
 from symreln.claims.numeric_formula import NumericFormula
 from symreln.claims.outputs import OutputCurves, predict_outputs
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
+from symreln.claims.routing import routing_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Document, on_paper
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
@@ -64,9 +60,8 @@ if TYPE_CHECKING:
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
     from symreln.claims.formulas import Formula
-    from symreln.claims.network.in_numbers import Curves
-    from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
+    from symreln.claims.routing import Routing
     from symreln.claims.widths import NarrowPathway
     from symreln.report.mode_table import Modes
     from symreln.specs.model import Spec
@@ -76,12 +71,19 @@ Times = Sequence[float] | np.ndarray
 Library = Literal["numpy", "jax", "torch"]
 
 
-@record(eq=False)
-class Answer(Derived):
-    """What a user asks of any derivation, of pathways or of nodes and edges."""
+@record
+class Derivation(derivation.Derivation):
+    """Everything derived from a spec, with what a user asks of it.
+
+    Example:
+        >>> import symreln as sr
+        >>> derivation = sr.derive("linear-hierarchy")
+        >>> [mode.s for mode in derivation.modes]
+        [sqrt(15)/8, sqrt(7)/8, sqrt(3)/8, 1/8]
+    """
 
     @classmethod
-    def of(cls, derived: Derived) -> Self:
+    def of(cls, derived: derivation.Derivation) -> Self:
         """Return a derivation that shares what was found of ``derived`` already."""
         if isinstance(derived, cls):
             return derived
@@ -101,6 +103,11 @@ class Answer(Derived):
         the program alone.
         """
         return self.ask(certificate)
+
+    @property
+    def routing(self) -> Routing | None:
+        """The routing network for every M and K, where edges make one and modes close."""
+        return self.ask(routing_of)
 
     def to_document(self) -> Document:
         """Return the whole derivation as a document, without figures."""
@@ -169,30 +176,6 @@ class Answer(Derived):
         style = Style.of(latex)
         return write_derivation(self, directory, formats=formats, style=style, full=full)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the strengths of the modes and, below, the loss.
-
-        Args:
-            ax: Where, divided in two; a new figure by default.
-
-        Returns:
-            The axes of the strengths.
-
-        Raises:
-            InputError: There is no network, or a parameter has no value.
-            NoClosedFormError: A graph whose modes have no strengths of their own.
-
-        Example:
-            >>> import symreln as sr
-            >>> ax = sr.derive(sr.load("linear-hierarchy")).plot()
-            >>> [panel.get_ylabel() for panel in ax.figure.axes][1]
-            'loss $L(t)$'
-        """
-        # Here, because Matplotlib takes time to import.
-        from symreln.report.user_plots import plot_derivation
-
-        return plot_derivation(self, ax)
-
     def _summary(self) -> list[str]:
         return derivation_summary(self)
 
@@ -203,64 +186,6 @@ class Answer(Derived):
     def _repr_latex_(self) -> str | None:
         """Return trajectories and loss, as the first page has them, for a notebook as LaTeX."""
         return displayed_formulas(self)
-
-
-#: What only derivations of pathways have, and what those of graphs have in its place.
-_INSTEAD = {
-    "modes": "derivation.components",
-    "formula": "derivation.to_latex()",
-    **dict.fromkeys(("to_numpy", "to_python", "evaluate", "enclose"), "derivation.curves"),
-}
-
-
-@record(eq=False)
-class NetworkDerivation(Answer, networks.NetworkDerivation):
-    """Everything derived from a spec of nodes and edges, with what a user asks of it.
-
-    Example:
-        >>> import symreln as sr
-        >>> sr.derive("routing").level.value
-        'closed by symmetry'
-    """
-
-    @property
-    def routing(self) -> Routing | None:
-        """The routing network for every M and K, where the graph is one and has modes."""
-        return self.ask(routing_of)
-
-    @property
-    def loss(self) -> sp.Expr | None:
-        """Of a graph no sum over modes: always None."""
-        return None
-
-    def __getattr__(self, name: str) -> Any:
-        """Refuse what only derivations of pathways have.
-
-        Raises:
-            NotSupportedError: It is such; the message names what graphs have instead.
-        """
-        if name not in _INSTEAD:
-            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(msg)
-        msg = f"{name}: derived for pathways, not for nodes and edges. These have {_INSTEAD[name]}"
-        raise NotSupportedError(msg)
-
-    @property
-    def curves(self) -> Curves | str:
-        """Strengths and loss in numbers, or why there are none."""
-        return self.ask(in_numbers).found
-
-
-@record
-class Derivation(Answer, pathways.Derivation):
-    """Everything derived from a spec of pathways, with what a user asks of it.
-
-    Example:
-        >>> import symreln as sr
-        >>> derivation = sr.derive("linear-hierarchy")
-        >>> [mode.s for mode in derivation.modes]
-        [sqrt(15)/8, sqrt(7)/8, sqrt(3)/8, 1/8]
-    """
 
     @property
     def constants(self) -> tuple[Constant, ...]:
@@ -422,6 +347,29 @@ class Derivation(Answer, pathways.Derivation):
         _warn(self)
         return prediction.predict(self.at_values, times)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the strengths of the modes and, below, the loss.
+
+        Args:
+            ax: Where, divided in two; a new figure by default.
+
+        Returns:
+            The axes of the strengths.
+
+        Raises:
+            InputError: There is no network, or a parameter has no value.
+
+        Example:
+            >>> import symreln as sr
+            >>> ax = sr.derive(sr.load("linear-hierarchy")).plot()
+            >>> [panel.get_ylabel() for panel in ax.figure.axes][1]
+            'loss $L(t)$'
+        """
+        # Here, because Matplotlib takes time to import.
+        from symreln.report.user_plots import plot_derivation
+
+        return plot_derivation(self, ax)
+
     def predict(self, steps: Times | None = None) -> Outputs:
         """Return the predicted outputs ŷ(t) of every sample: ``.values``, ``.by_mode``, ``.plot``.
 
@@ -483,9 +431,7 @@ class Outputs(OutputCurves):
         return plot_outputs(self, output, samples, ax)
 
 
-def derive(
-    spec: Spec | str | os.PathLike[str],
-) -> Derivation | NetworkDerivation:
+def derive(spec: Spec | str | os.PathLike[str]) -> Derivation:
     """Derive the dynamics exactly, of pathways or of nodes and edges.
 
     Args:
@@ -500,9 +446,8 @@ def derive(
         >>> sr.derive("linear-hierarchy").verdict.level.value
         'closed'
     """
-    found = answer(pipeline.derive(spec_of(spec, "derive")))
-    if isinstance(found, Derivation):
-        _warn(found)
+    found = Derivation.of(pipeline.derive(spec_of(spec, "derive")))
+    _warn(found)
     return found
 
 
@@ -510,12 +455,3 @@ def _warn(derivation: Derivation) -> None:
     """Warn of steps at which gradient descent diverges, as the terminal does."""
     for line in lines_of(derivation, diverging):
         warnings.warn(line.removeprefix("warning: "), stacklevel=3)
-
-
-def answer(
-    derived: pathways.Derivation | networks.NetworkDerivation,
-) -> Derivation | NetworkDerivation:
-    """Return a derivation with what a user asks of it."""
-    if isinstance(derived, networks.NetworkDerivation):
-        return NetworkDerivation.of(derived)
-    return Derivation.of(derived)

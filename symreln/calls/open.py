@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from symreln.base.jsonio import dumps
-from symreln.calls.derive import Derivation, NetworkDerivation, derive
+from symreln.calls.derive import Derivation, derive
 from symreln.errors import CertificateError, InputError
 from symreln.specs.finding import shown
 from symreln.specs.values import spec_of_values
@@ -17,7 +17,7 @@ from symreln.verifier.reading import read_json
 _DERIVATION = JSON_FILES[0]
 
 
-def open(directory: str | Path) -> Derivation | NetworkDerivation:
+def open(directory: str | Path) -> Derivation:
     """Open a folder of results: of ``save``, of the command derive, or of run.
 
     Its spec is derived again, and what was saved has to be that derivation: its certificate, and

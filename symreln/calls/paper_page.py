@@ -13,7 +13,7 @@ import sympy as sp
 from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.depth import DepthAnswer, depth
-from symreln.calls.derive import Answer, Derivation, NetworkDerivation, derive
+from symreln.calls.derive import Derivation, derive
 from symreln.calls.validate import Validation, validate
 from symreln.document.mathtext import slashed_latex
 from symreln.document.model import (
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 _MAX = "max_abs_over_initial"
-_Kept = TypeVar("_Kept", bound="AbstractAnswer | Answer | Validation")
+_Kept = TypeVar("_Kept", bound="AbstractAnswer | Derivation | Validation")
 
 
 class Page:
@@ -163,7 +163,7 @@ class Page:
         self._said["tables"].append({"part": self._part, **told})
 
     def figure(
-        self, name: str, drawn: AbstractAnswer | Answer | Validation | Path, caption: str
+        self, name: str, drawn: AbstractAnswer | Derivation | Validation | Path, caption: str
     ) -> None:
         """Put a figure below what was said last.
 
@@ -221,7 +221,7 @@ class Page:
 
     def validate(
         self,
-        spec: Derivation | NetworkDerivation | Spec | str | os.PathLike[str],
+        spec: Derivation | Spec | str | os.PathLike[str],
         name: str = "",
         **more: bool,
     ) -> Validation:
@@ -232,7 +232,7 @@ class Page:
             name: What the table calls the task; by default the spec's own name.
             more: As of :func:`symreln.validate`; without the diagnosis in the quick run.
         """
-        derived = isinstance(spec, Derivation | NetworkDerivation)
+        derived = isinstance(spec, Derivation)
         derivation = spec if derived else derive(spec)
         name = name or derivation.spec.source
         self.keep(name, derivation)

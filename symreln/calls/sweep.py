@@ -15,7 +15,7 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD
 from symreln.report.folder import write_files
 from symreln.report.sweep_table import sweep_table, sweep_to_json
@@ -162,9 +162,6 @@ def _written(spec: Spec, keys: Sequence[str], folder: Path) -> Path:
         InputError: The folder has another spec.toml, or a key is an option of a task.
         NotSupportedError: The spec cannot be written.
     """
-    if spec.graph is not None:
-        msg = "sweep: the spec has nodes and edges, and sweeps are over pathways"
-        raise NotSupportedError(msg)
     option = next((key for key in keys if key.startswith("dataset.")), "")
     if option and spec.dataset.task:
         name = spec.source if spec.source in SPECS else "spec.toml"

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from symreln.base.records import record
-from symreln.calls.derive import Derivation, NetworkDerivation, derive
+from symreln.calls.derive import Derivation, derive
 from symreln.claims.divergence import check_before_deriving
-from symreln.errors import NotSupportedError
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
 from symreln.experiment.training import ProgressCallback
@@ -96,7 +95,7 @@ class Validation(outcome.Validation):
 
 
 def validate(
-    derivation: Derivation | NetworkDerivation | Spec | str | os.PathLike[str],
+    derivation: Derivation | Spec | str | os.PathLike[str],
     seeds: int = 8,
     rng: int = 0,
     progress: ProgressCallback | None = None,
@@ -131,16 +130,7 @@ def validate(
         derivation = _derived(derivation, "validate")
     if representations:
         check_representations(derivation)
-    try:
-        found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
-    except NotSupportedError as error:
-        if not isinstance(derivation, NetworkDerivation):
-            raise
-        msg = (
-            f"{error}. `symreln depth` trains graphs of several hidden layers whatever their "
-            "data, beside ReLU networks"
-        )
-        raise NotSupportedError(msg) from error
+    found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
     return Validation.of(confront.with_representations(found) if representations else found)
 
 
@@ -191,7 +181,7 @@ def run(
     return Validation.of(found, write_run(found, directory, formats, style=style, full=full))
 
 
-def _derived(spec: Spec | str | os.PathLike[str], where: str) -> Derivation | NetworkDerivation:
+def _derived(spec: Spec | str | os.PathLike[str], where: str) -> Derivation:
     """Derive a spec, its file or its name, unless training it is refused for what it says."""
     asked = spec_of(spec, where)
     check_before_deriving(asked)

@@ -26,7 +26,7 @@ from symreln.laws.choice import law_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from symreln.claims.derivation import Derived
+    from symreln.claims.derivation import Derivation
     from symreln.document.inlines import Content
     from symreln.document.model import Block
     from symreln.laws.chain_start import ChainStart
@@ -147,13 +147,13 @@ def constants_table(constants: Iterable[Constant]) -> list[Table]:
     ]
 
 
-def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
+def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
     """Return the constants of the printed formulas, which are judged; none without a network.
 
-    None either where strengths start from a symbol, as those of nodes and edges do.
+    None either where networks are drawn.
     """
     network = derivation.spec.network
-    if network is None or not isinstance(derivation, Derivation):
+    if network is None or derivation.by_edges:
         return ()
     if derivation.given_start is not None:
         why = "given by the user: strength0"
@@ -178,6 +178,19 @@ def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
     elif known.gates.holds and rest:
         found.append(_half(rest))
     return tuple(found)
+
+
+def drawn_constants(draws: int, error: float) -> tuple[Constant, ...]:
+    """Return the constants of a mean over drawn networks, with its standard error over L(0)."""
+    return (
+        Constant(
+            name=f"mean over {draws} drawn networks, over L(0)",
+            value=None,
+            error=error,
+            source="estimated",
+            origin="Monte Carlo over networks drawn from the initialisation distribution",
+        ),
+    )
 
 
 def chain_constants(start: ChainStart) -> tuple[Constant, ...]:

@@ -68,6 +68,8 @@ class Prediction:
         judged: "closed" where closed forms of all modes are printed: then these are judged as
             printed, "reduced" otherwise.
         constants: Every number of ``loss`` and of ``reduced`` that is not in the spec.
+        drawn: The losses of the networks whose mean ``reduced`` is, shape (draws, times), where
+            these are drawn; else None.
     """
 
     times: np.ndarray
@@ -78,6 +80,7 @@ class Prediction:
     flow_loss: np.ndarray | None = None
     judged: Judged = "reduced"
     constants: tuple[Constant, ...] = ()
+    drawn: np.ndarray | None = None
 
     def __getitem__(self, label: str) -> np.ndarray:
         """Return the predicted strength of a mode, shape (times,).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -34,34 +33,6 @@ if TYPE_CHECKING:
     from symreln.networks.symmetry import SymmetrySearch
     from symreln.specs.model import Parameter, Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
-
-
-@record(eq=False)
-class Derived(Asked, ABC):
-    """What is derived of a spec, of pathways or of nodes and edges, and what rules find in it.
-
-    Attributes:
-        spec: The spec.
-        steps: What was checked, in order.
-    """
-
-    spec: Spec
-    steps: tuple[Step, ...]
-
-    @property
-    @abstractmethod
-    def level(self) -> Level:
-        """The weakest level of what learns together."""
-
-    def with_checks(self, steps: tuple[Step, ...]) -> Self:
-        """Return the derivation with what was checked, keeping what the checks have asked for."""
-        checked = replace(self, steps=steps)
-        checked._known.update((k, v) for k, v in self._known.items() if v is not self)
-        return checked
-
-    def _headline(self) -> str:
-        """Return a line, for what holds a derivation."""
-        return f"{type(self).__name__}({self.spec.title!r}, {self.level.value})"
 
 
 @record
@@ -271,10 +242,12 @@ class Driver:
 
 
 @record
-class Derivation(Derived):
-    """Everything derived from a spec of pathways.
+class Derivation(Asked):
+    """Everything derived from a spec, and what rules find in it.
 
     Attributes:
+        spec: The spec.
+        steps: What was checked, in order.
         stages: One entry a training stage.
         verdict: Which reduction holds.
         loss_separates: Whether the loss is a sum over modes: every strength closes, and stages
@@ -288,6 +261,8 @@ class Derivation(Derived):
         search: For symmetries that map pathways onto others; None where there is but one.
     """
 
+    spec: Spec
+    steps: tuple[Step, ...]
     stages: tuple[StageDerivation, ...]
     verdict: DiagonalisabilityVerdict
     loss_separates: bool
@@ -350,6 +325,8 @@ class Derivation(Derived):
         """Initial strength of modes without a κ (:mod:`symreln.claims.starts`); None if unknown."""
         if self.spec.network is None or self.given_start is not None:
             return self.given_start
+        if self.by_edges:
+            return None
         start = law_of(self.known).start(self.known)
         return None if start is None else start.strength0
 
@@ -359,9 +336,22 @@ class Derivation(Derived):
         return self.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
 
     @property
+    def by_edges(self) -> bool:
+        """Whether the flow of all edges is what is left: of other than two layers of their own."""
+        coupled = any(stage.verdict.couplings.coupled_pairs for stage in self.stages)
+        known = self.known
+        return not self.closed and not known.matrices.holds and (known.layers > 1 or coupled)
+
+    @property
     def loss(self) -> sp.Expr | None:
         """The loss in mode space, or None where it is no sum over modes."""
         return self.ask(_loss)
+
+    def with_checks(self, steps: tuple[Step, ...]) -> Self:
+        """Return the derivation with what was checked, keeping what the checks have asked for."""
+        checked = replace(self, steps=steps)
+        checked._known.update((k, v) for k, v in self._known.items() if v is not self)
+        return checked
 
     def _headline(self) -> str:
         """Return a line, for what holds a derivation."""
@@ -382,9 +372,3 @@ def _loss(derivation: Derivation) -> sp.Expr | None:
         if mode.strength is not None and not mode.is_null
     ]
     return mode_space_loss(derivation.initial_loss.to_sympy(derivation.spec.symbols), terms)
-
-
-def of_pathways(derivation: Derived) -> Derivation:
-    """Return a derivation that is one of pathways, where no other can be meant."""
-    assert isinstance(derivation, Derivation)
-    return derivation

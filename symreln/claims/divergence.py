@@ -90,13 +90,11 @@ def check_before_deriving(spec: Spec) -> None:
     """
     network = network_of(spec)
     check_values(spec)
-    exact, graph = spec.at_values(), spec.graph is not None
-    if not graph and not Regime.of_network(network).plain.holds:
+    exact = spec.at_values()
+    if not Regime.of(spec).plain.holds:
         return
     inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
     targets = sparse_floats(exact.dataset.targets, "dataset.Y")
-    if graph:
-        return
     samples = exact.dataset.samples
     largest = 0.0
     for pathway in exact.pathways:

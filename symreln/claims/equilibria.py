@@ -227,7 +227,7 @@ def races_of(derivation: Derivation) -> tuple[Race, ...]:
     return tuple(
         _race(derivation, stage, component)
         for stage in derivation.stages
-        if stage.verdict.level is Level.COUPLED_MODES
+        if stage.verdict.level is Level.COUPLED_MODES and not derivation.by_edges
         for component in sorted(sorted(part) for part in stage.verdict.components)
     )
 

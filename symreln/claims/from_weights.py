@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
@@ -27,7 +27,7 @@ Rows = Sequence[Sequence[Number]] | np.ndarray
 
 
 def from_weights(
-    derivation: Derived,
+    derivation: Derivation,
     w1: ExactMatrix | Rows | Number,
     w2: ExactMatrix | Rows | Number,
     *,

@@ -9,12 +9,12 @@ import numpy as np
 
 from symreln.errors import FloatRangeError, InputError, NotSupportedError
 from symreln.exact.scalar import Scalar
-from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.exact.matrix import ExactMatrix
     from symreln.laws.coupled_matrices import CoupledMatrices, GatedData, SparseArray
+    from symreln.laws.law import Regime
     from symreln.specs.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -43,17 +43,17 @@ def network_of(spec: Spec) -> NetworkSpec:
     return network
 
 
-def check_two_layers(network: NetworkSpec, what: str) -> None:
+def check_two_layers(known: Regime, what: str) -> None:
     """Refuse networks that only their closed forms cover.
 
     Args:
-        network: The spec's network.
+        known: What is known of the network.
         what: What is asked for, at the start of a sentence.
 
     Raises:
         NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
     """
-    plain = Regime.of_network(network).plain
+    plain = known.plain
     if not plain.holds:
         msg = (
             f"{what} is written for {plain.why}. `symreln derive` gives the closed "

@@ -35,7 +35,7 @@ SOLUTION = (
 
 def is_linear(derivation: Derivation) -> bool:
     """Whether the maps of pathways are solved as they stand, because modes do not close."""
-    return derivation.known.layers == 1 and not derivation.closed
+    return derivation.known.layers == 1 and not derivation.closed and not derivation.by_edges
 
 
 def linear_curves(

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
+from symreln.claims.edges import edge_lines, open_lines
 from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
+from symreln.claims.routing import routing_of
 from symreln.claims.start_lines import start_lines
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Content, Details, Items, equation
@@ -138,12 +140,20 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     Raises:
         ArithmeticError: A line's check failed: a bug of symreln, and nothing is printed.
     """
-    found = [*flow_lines(derivation), *basis_lines(derivation)]
-    found += [*alignment_lines(derivation), *mode_lines(derivation)]
+    apart = not derivation.known.unlike  # every pathway has edges of its own
+    found = [*(flow_lines if apart else edge_lines)(derivation)]
+    bases = [*basis_lines(derivation)]  # the first one is on the assumption
+    found += bases if apart else bases[: not derivation.by_edges]
+    found += open_lines(derivation) if derivation.by_edges else alignment_lines(derivation)
+    found += () if derivation.by_edges else mode_lines(derivation)
     if any(one.found and one.found.plateau for one in derivation.ask(narrow_pathways)):
         found += proven_once(narrow_lines)
     found += start_lines(derivation)
     found += loss_lines(derivation)
+    if (routing := derivation.ask(routing_of)) is not None:
+        written = {line.equation for line in found}
+        more = proven_once(type(routing.network).lines, routing.network)
+        found += (line for line in more if line.equation not in written)
     for step, phase in derivation.phases[1:]:
         found += _after_a_switch(step, phase, found)
     return DerivationLines(derived=checked(found, "line by line"))

@@ -15,6 +15,7 @@ from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
 from symreln.laws.law import STRENGTH
 from symreln.laws.line import Line, proven_once
+from symreln.laws.shared_chain import SharedChain
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import plateau_errors, plateau_gain
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 def mode_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the equations of modes and their solutions."""
     levels = {stage.verdict.level for stage in derivation.stages}
-    if Level.CLOSED_BY_SYMMETRY in levels:
+    sharing = derivation.known.sharing
+    if sharing is not None:
+        yield from proven_once(SharedChain.lines, SharedChain.of(sharing))
+    elif Level.CLOSED_BY_SYMMETRY in levels:
         yield _sum_closes(derivation)
     laws: dict[tuple[type[Law], int], Law] = {}
     for pathway in derivation.pathways:

@@ -20,7 +20,7 @@ from symreln.claims.claim import (
     said_of,
     steps_of,
 )
-from symreln.claims.derivation import Derivation
+from symreln.claims.edges import edges_of
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
@@ -30,14 +30,19 @@ from symreln.claims.lines import derivation_lines
 from symreln.claims.phases import phases_of
 from symreln.claims.regime import half_speed_of, regime_of
 from symreln.claims.relaxation import diverging
+from symreln.claims.routing import routing_of
 from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
-PATHWAYS = (
+RULES = (
     Shown(rule=derivation_lines, key="lines", printed=True, checked="all"),
     Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
     Shown(rule=half_speed_of, checked="start"),
+    Shown(rule=edges_of, place="chapter", key="graph", always=False),
+    Shown(
+        rule=routing_of, place="chapter", key="routing", always=False, printed=True, checked="all"
+    ),
     Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter"),
@@ -52,39 +57,29 @@ PATHWAYS = (
 )
 
 
-def _rules_of(derivation: Asked) -> tuple[Shown, ...]:
-    """Return the rules that are asked of a derivation of pathways, or of nodes and edges."""
-    if isinstance(derivation, Derivation):
-        return PATHWAYS
-    # Here, because pathways need none of it.
-    from symreln.claims.network.rules import EDGES
-
-    return EDGES
-
-
 def said_at(derivation: Asked, place: Place) -> list[Block]:
     """Return what the document says at a place."""
-    return said_of(derivation, *(s.rule for s in _rules_of(derivation) if s.place == place))
+    return said_of(derivation, *(s.rule for s in RULES if s.place == place))
 
 
 def printed_of(derivation: Asked) -> list[str]:
     """Return what the terminal says."""
-    return lines_of(derivation, *(s.rule for s in _rules_of(derivation) if s.printed))
+    return lines_of(derivation, *(s.rule for s in RULES if s.printed))
 
 
 def warnings_of(derivation: Asked) -> list[str]:
     """Return what no short view of a derivation leaves out."""
-    return lines_of(derivation, *(s.rule for s in _rules_of(derivation) if s.warns))
+    return lines_of(derivation, *(s.rule for s in RULES if s.warns))
 
 
 def checks_of(derivation: Asked, rests_on: Literal["start", "all"]) -> list[Step]:
     """Return the checks that rest on how strengths start, or all others."""
-    return steps_of(derivation, *(s.rule for s in _rules_of(derivation) if s.checked == rests_on))
+    return steps_of(derivation, *(s.rule for s in RULES if s.checked == rests_on))
 
 
 def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:
     """Yield (key, what derivation.json says) of every rule that has a key."""
-    for shown in _rules_of(derivation):
+    for shown in RULES:
         found = derivation.ask(shown.rule) if shown.key else None
         if shown.key == "*":
             assert isinstance(found, Claim)

@@ -23,6 +23,7 @@ from symreln.networks.effective import check_sizes, effective_dataset, image_dat
 from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
 from symreln.specs.model import Spec
+from symreln.verdict.edges import judge_edges
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge
 from symreln.verdict.modes import check_projection, image_spectrum
 from symreln.verdict.orbits import StageSymmetry
@@ -93,6 +94,7 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
             _check_projections(effective, spectra)
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
+            verdict = judge_edges(verdict, spec.sharing, spec.edges)
         spectra = verdict.spectra
         left = _converged(goal, effective, verdict)
         stages.append(
@@ -279,17 +281,16 @@ def _mode(
 def _check_two_layers(
     spec: Spec, verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]
 ) -> None:
-    """Refuse coupled modes of networks that only decoupled families cover.
+    """Refuse coupled modes with weight decay or layers that start apart.
 
     The maps of a single layer have a solution while pathways do not couple
     (:mod:`symreln.claims.linear_flow`).
 
     Raises:
-        NotSupportedError: The reductions of coupled modes and matrices are of two layers that
-            start alike, without weight decay.
+        NotSupportedError: There are some.
     """
-    regime, coupled = Regime.of(spec), verdict.couplings.coupled_pairs
-    if not regime.plain.holds and (regime.layers > 1 or coupled or spec.switches):
+    regime = Regime.of(spec)
+    if regime.apart or regime.weight_decay:
         msg = (
             f"network.{regime.unusual[0]}: the verdict is '{verdict.level.value}', and "
             f"coupled modes are derived for {PLAIN}. "

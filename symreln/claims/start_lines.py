@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.edges import shared_start_line
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
@@ -37,11 +38,16 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     known = derivation.known
     if derivation.spec.network is None or derivation.given_start is not None:
         return
+    if derivation.by_edges or known.units is None:
+        return
     if known.layers == 1:
         yield _single(derivation)
     if known.layers > 2:
         yield _followed(known)
     if known.layers != 2 or not known.units:
+        return
+    if known.sharing is not None:
+        yield shared_start_line(derivation)
         return
     start = expected_start(known)
     yield _early(decays=known.weight_decay != 0)

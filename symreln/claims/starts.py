@@ -23,8 +23,8 @@ from symreln.claims.integration import check_range, network_of
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
-from symreln.errors import InputError
-from symreln.laws.chain_start import chain_start
+from symreln.errors import InputError, NotSupportedError
+from symreln.laws.chain_start import chain_start, shared_start
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Start, pathway_units
 
@@ -90,10 +90,28 @@ def start_of(derivation: Derivation) -> Start:
 
 
 def chain_of(derivation: Derivation) -> ChainStart | None:
-    """Return where modes start that no formula says, of three or more layers; None of others."""
+    """Return where modes start that no formula says, of three or more layers; None of others.
+
+    Raises:
+        NotSupportedError: Pathways start differently.
+    """
+    known = derivation.known
     if derivation.strength0 is not None:
         return None
-    return chain_start(derivation.known.layers, network_of(derivation.spec).hidden)
+    if known.units is None or known.irregular:
+        msg = (
+            "where modes start is derived of pathways with equal hidden layers; here "
+            f"{known.irregular or 'their hidden nodes have different numbers of units'}"
+        )
+        raise NotSupportedError(msg)
+    if known.sharing is not None:
+        return derivation.ask(_shared_start)
+    return chain_start(known.layers, int(known.units))
+
+
+def _shared_start(derivation: Derivation) -> ChainStart:
+    assert derivation.known.sharing is not None  # asked before
+    return shared_start(derivation.spec.edges, derivation.known.sharing)
 
 
 def strength0_of(derivation: Derivation, label: str) -> Fraction | None:

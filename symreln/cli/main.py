@@ -124,7 +124,7 @@ def _made(name: str) -> click.Command:
     """Return a command: its options are the parameters of its call, and what all have."""
     row, call = _ROWS[name], f"calls.{_ROWS[name].module}:{name}"
     text, parameters = options.read_call(call)
-    saving = options.read_call("calls.derive:Answer.save")[1] if row.saves else []
+    saving = options.read_call("calls.derive:Derivation.save")[1] if row.saves else []
     training = options.read_call("cli.answer:training_machine")[1] if row.trains else []
     first = [each for each in parameters if isinstance(each, options.Argument)]
     own = _names([*first, *saving])

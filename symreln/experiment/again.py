@@ -51,13 +51,11 @@ class Instead:
             their modes as not learned up to its half-time, and as learned from then on.
         stepwise: Whether modes go by the network's finite steps all along; closed forms keep step
             while they grow from little.
-        apart: Whether scalar modes of edges start each from its own start, not from their mean.
     """
 
     starts: tuple[tuple[int, float], ...] = ()
     followed: bool = False
     stepwise: bool = False
-    apart: bool = False
 
 
 def curve_instead(
@@ -83,7 +81,7 @@ def curve_instead(
     if not instead.followed:
         return _closed(numbers, kappas, instead)
     network = network_of(numbers.spec)
-    check_two_layers(network, "Integration of the reduced flow")
+    check_two_layers(numbers.known, "Integration of the reduced flow")
     times = np.arange(network.steps, dtype=float)
     starts = first_starts(numbers, _factors_of(numbers, kappas))
     return numbers.ask(matrices_of).trajectory(times, starts=starts).losses

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.laws.chain_start import ChainStart
+    from symreln.laws.law import Regime
+    from symreln.networks.model import Network
     from symreln.train.run import TrainingRun
 
 
@@ -170,7 +173,7 @@ def check_covered(numbers: Derivation) -> None:
     if len(numbers.stages) > 1 or not numbers.loss_separates:
         # Of closed modes: the pipeline refuses other levels for such networks.
         msg = (
-            f"network.{known.unusual[0]}: the closed forms are confronted where they are the "
+            f"{_unlike(known)}: the closed forms are confronted where they are the "
             "whole loss, in one stage whose loss is a sum over modes"
         )
         raise NotSupportedError(msg)
@@ -181,15 +184,20 @@ def check_covered(numbers: Derivation) -> None:
             each = "one each" if needed == 1 else "two each, for amplitudes that start apart"
             msg = (
                 f"network.hidden: pathway '{pathway.name}' has {trained.hidden} hidden units for "
-                f"{rank} modes ({each}), and with {', '.join(known.unusual)} it is not derived "
+                f"{rank} modes ({each}), and with {_unlike(known)} it is not derived "
                 f"which of them it learns. Give the pathway at least {needed * rank}"
             )
             raise NotSupportedError(msg)
 
 
+def _unlike(known: Regime) -> str:
+    """Return by what a network is not that of two layers of each pathway's own."""
+    return known.unlike or f"network.{known.unusual[0]}"
+
+
 def _mean_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
-    layers, tau = numbers.known.layers, float(numbers.tau or 1)
-    curves = {}
+    layers, gain = numbers.known.layers, numbers.known.uses ** (1 / numbers.known.layers)
+    curves, tau = {}, float(numbers.tau or 1) / gain
     for _, mode in learning_modes(numbers):
         assert mode.d_eff is not None  # of closed modes every one has it
         s, d = mode.s.to_float(), mode.d_eff.to_float()
@@ -227,9 +235,42 @@ def aligned_weights(
     return found
 
 
+def _edge_weights(
+    numbers: Derivation, graph: Network, start: ChainStart | None
+) -> dict[str, np.ndarray]:
+    """Return weights of edges that start balanced and aligned, by their name.
+
+    Edges of the place l, used by n_l pathways, have the amplitude √n_l (π₀/√N)^(1/L) in the unit of
+    each mode; pathways that share edges have equal modes.
+
+    Args:
+        numbers: A derivation without free parameters, with a network.
+        graph: Nodes and edges.
+        start: :func:`symreln.claims.starts.chain_of`.
+    """
+    strength = float(numbers.strength0 or 0)
+    if start is not None:
+        strength = start.strength(float(network_of(numbers.spec).init_std))
+    uses, found = numbers.spec.edges.uses, {}
+    layers, total = numbers.known.layers, numbers.known.uses
+    for pathway, path in zip(numbers.pathways, numbers.spec.edges.paths, strict=True):
+        u, v, _ = probe_bases(pathway)
+        bases = {name: np.eye(graph.node(name).size, u.shape[1]) for name in path.nodes}
+        bases |= {path.source: v, path.target: u[list(pathway.effective.pathway.outputs)]}
+        for place in path.edges:
+            edge = graph.edges[place]
+            amplitude = sqrt(uses[place]) * (strength / sqrt(total)) ** (1 / layers)
+            weights = amplitude * bases[edge.target] @ bases[edge.source].T
+            found.setdefault(edge.name, weights)
+    return found
+
+
 def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
     """Train the GDLN of a spec from :func:`aligned_weights`, one network."""
     spec = numbers.spec
+    if spec.edge_network is not None:
+        weights = _edge_weights(numbers, spec.edge_network, start)
+        return train_gated(spec, {}, initial={name: w[None] for name, w in weights.items()})
     gated = gated_pathways(spec)
     weights = aligned_weights(numbers, gated, start)
     if numbers.known.matrices.holds:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.progress import both, phase
-from symreln.claims.derivation import Derivation, Derived, of_pathways
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
-from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.experiment.aligned import gdln_alignment, split_network
@@ -22,7 +21,6 @@ from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
 from symreln.experiment.representation import compare_representations
-from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.training import train_pair
 from symreln.specs.arguments import check_counts, instance_of
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 @phase("validating")
 @one_blas_thread()
 def validate(
-    derivation: Derived,
+    derivation: Derivation,
     seeds: int = 20,
     rng: int = 0,
     progress: ProgressCallback | None = None,
@@ -57,11 +55,9 @@ def validate(
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
-    instance_of(derivation, Derived, "a derivation", "validate", "sr.validate(sr.derive(spec))")
+    instance_of(derivation, Derivation, "a derivation", "validate", "sr.validate(sr.derive(spec))")
     seeds, rng = check_counts(seeds, rng, "validate")
-    if isinstance(derivation, NetworkDerivation):
-        return validate_modes(derivation, seeds, rng, progress, diagnosis=diagnosis)
-    numbers = _checked(of_pathways(derivation))
+    numbers = _checked(derivation)
     predictions = predict_all(numbers)
     ends = stage_ends(numbers, predictions.prediction, float(numbers.spec.validation.tolerance))
     with phase("training") as report:
@@ -74,7 +70,7 @@ def validate(
             marks=(*marks(predictions.prediction), *(step for _, step in ends)),
         )
     aligned = None
-    if not numbers.known.plain.holds:
+    if not numbers.known.plain.holds and not numbers.by_edges:
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, predictions.chain)
     pairs = curve_pairs(numbers, predictions, network, gdln, aligned)

@@ -223,7 +223,8 @@ def compare_depth(
         raise InputError(msg)
     numbers = spec.at_values()
     graph = _counted(numbers)
-    asked, settings = network_of(numbers), training_settings(numbers)
+    asked = network_of(numbers)
+    settings = replace(training_settings(numbers), activation="relu")
     widths = (asked.hidden,) * (graph.depth - 1)
     units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
     data = numbers.dataset.arrays
@@ -232,7 +233,7 @@ def compare_depth(
     switching = early = None
     # In single precision the frozen residual is lost in rounding.
     exact = machine().precision == "float64"
-    if settings.activation == "relu" and settings.batch_size is None and exact:
+    if settings.batch_size is None and exact:
         with phase("early phase"):
             # The stream is counted on where it is drawn from: a second one of the same numbers.
             same = np.random.SeedSequence(rng).spawn(1)[0]
@@ -258,10 +259,10 @@ def compare_depth(
 
 def _counted(spec: Spec) -> GatedNetwork:
     """Return the gated network with as many units as are open together in a ReLU layer."""
-    if spec.graph is None:
+    if spec.edge_network is None:
         msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"
         raise NotSupportedError(msg)
-    graph, network = gated_network(spec.graph), network_of(spec)
+    graph = gated_network(spec.edge_network)
     if graph.depth < 3:
         msg = (
             f"depth: the longest path of the graph has {graph.depth} edges, so one hidden layer at "
@@ -272,9 +273,11 @@ def _counted(spec: Spec) -> GatedNetwork:
     if any(not {0.0, 1.0}.issuperset(gate) for gate in gates):
         msg = "depth: a gate has a gain other than 0 and 1, which no ReLU network realises"
         raise NotSupportedError(msg)
-    part = float(pathway_units(network)) / network.hidden
+    part = pathway_units(replace(network_of(spec), hidden=1, activation="relu"))
     nodes = tuple(
-        node if node.inputs or node.outputs else replace(node, size=max(1, round(part * node.size)))
+        node
+        if node.inputs or node.outputs
+        else replace(node, size=max(1, round(float(part) * node.size)))
         for node in graph.nodes
     )
     return replace(graph, nodes=nodes)

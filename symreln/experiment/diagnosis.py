@@ -493,5 +493,5 @@ PATHWAYS = Assumptions(
     trials=Again,
     given=_given,
     candidates=_candidates,
-    many=lambda again: own_curves(again.case.numbers).holds,
+    many=lambda again: again.case.prediction.drawn is None and own_curves(again.case.numbers).holds,
 )

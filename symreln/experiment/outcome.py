@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from symreln.base.records import Immutable, record
 from symreln.claims.curves import Judged
-from symreln.claims.derivation import of_pathways
 from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
 from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
@@ -32,7 +31,6 @@ from symreln.experiment.narrow import NarrowOutcome, narrow_outcomes
 from symreln.experiment.predictions import Predictions
 from symreln.experiment.published import PUBLISHED, PublishedPrediction
 from symreln.experiment.strengths import ModeMeasured
-from symreln.experiment.training import gained_pathways, sized_pathways
 from symreln.experiment.uninformative import Uninformative, why_uninformative
 from symreln.experiment.verdicts import (
     Verdict,
@@ -49,9 +47,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from symreln.claims.constants import Constant
-    from symreln.claims.derivation import Derivation, Derived
+    from symreln.claims.derivation import Derivation
     from symreln.experiment.representation import RepresentationComparison
-    from symreln.experiment.scalar_modes import EdgeModes
     from symreln.specs.model import Spec
 
 
@@ -71,8 +68,6 @@ class Validation(Immutable, Predictions):
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
-        edges: The scalar modes of nodes and edges, which stand in the place of pathways' modes;
-            None of pathways. What follows is of pathways.
         gdln_alignment: One entry a pathway.
         drift: How far the network's gates move; None for a linear network.
         law: The law of gates beside the networks' gates; None where there is no law or no gates.
@@ -81,7 +76,7 @@ class Validation(Immutable, Predictions):
         representations: What hidden layers hold; None where that was not asked for.
     """
 
-    derivation: Derived
+    derivation: Derivation
     network: TrainingRun | None = None
     gdln: TrainingRun
     aligned: TrainingRun | None = None
@@ -89,7 +84,6 @@ class Validation(Immutable, Predictions):
     rng: int
     gates: GatesHeld | str = "the gates of the units were not recorded"
     diagnosis: tuple[PairDiagnosis, ...] = ()
-    edges: EdgeModes | None = None
     gdln_alignment: tuple[PathwayAlignment, ...] = ()
     drift: GateDrift | None = None
     law: GateLawMeasured | None = None
@@ -100,17 +94,13 @@ class Validation(Immutable, Predictions):
     @cached_property
     def uninformative(self) -> Uninformative | None:
         """Why training does not test the prediction; None where it does."""
-        if self.edges is not None:
-            trained = self.run(self.judged_pairs[0]).mean_loss
-            return self.edges.why_uninformative(trained, self.tolerance)
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
         return why_uninformative(self.numbers, runs, self.tolerance)
 
     @property
     def judged_pairs(self) -> tuple[str, ...]:
         """The pairs of curves that the loss's verdict is about, those that are there."""
-        judged = JUDGED if self.edges is None else self.edges.judged_pairs
-        return tuple(name for name in judged if name in self.pairs)
+        return tuple(name for name in JUDGED if name in self.pairs)
 
     @cached_property
     def metrics(self) -> dict[str, CurveComparison]:
@@ -163,10 +153,6 @@ class Validation(Immutable, Predictions):
             found |= {f"gates_order_{n}": row for n, row in enumerate(self.law.losses, start=2)}
         if prediction.closed_loss is not None:
             found["closed_forms"] = prediction.closed_loss
-        if self.edges is not None:
-            found["theory_aligned"] = self.edges.descent.loss
-            if self.edges.unpredicted:
-                del found["theory"], found["reduced"]
         return found
 
     @property
@@ -234,38 +220,22 @@ class Validation(Immutable, Predictions):
     @cached_property
     def numbers(self) -> Derivation:
         """The derivation of pathways at its parameters' values."""
-        return of_pathways(self.derivation).ask(at_values)
+        return self.derivation.ask(at_values)
 
     @property
     def no_network(self) -> str:
         """Why only GDLNs were trained, or ""."""
-        if self.network is not None:
-            return ""
-        if self.edges is not None:
-            return "the nodes of a graph are gated as given, which no ReLU network is"
-        spec = self.numbers.spec
-        gained, own = gained_pathways(spec), sized_pathways(spec)
-        names = ", ".join(f"'{name}'" for name in gained or own)
-        if gained:
-            return f"no ReLU network realises the gains of {names}, so that none was trained"
-        return (
-            f"hidden units of {names} alone are a gated network's, so that no network without "
-            "gates was trained"
-        )
+        return "" if self.network is not None else self.numbers.spec.gated_only
 
     @cached_property
     def narrow(self) -> tuple[NarrowOutcome, ...]:
         """Which modes the GDLN's narrow pathways hold at the last step."""
-        if self.edges is not None:
-            return ()
         return narrow_outcomes(self.numbers, self.gdln)
 
     @property
     def modes_verdict(self) -> Verdict:
         """The judgement of measured strengths by their formulas."""
-        if self.edges is not None:
-            return self.edges.verdict(self.tolerance, tested=self.uninformative is None)
-        own = own_curves(of_pathways(self.derivation))
+        own = own_curves(self.derivation)
         if not own.holds:
             return not_tested(own.why, self.tolerance)
         names = {"gdln": "GDLN", "relu": self.network_name}

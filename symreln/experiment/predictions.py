@@ -30,7 +30,7 @@ from symreln.base.records import record
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
-from symreln.claims.prediction import closed_forms, predict_training, written_and_read
+from symreln.claims.prediction import closed_forms, predict, predict_training, written_and_read
 from symreln.claims.probes import learning_modes
 from symreln.claims.starts import (
     Starts,
@@ -42,7 +42,7 @@ from symreln.claims.starts import (
 )
 from symreln.claims.widths import own_curves
 from symreln.experiment.closed import check_covered, predict_chain
-from symreln.experiment.metrics import LEVEL
+from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def predict_all(numbers: Derivation) -> Predictions:
     Args:
         numbers: A derivation without free parameters, with a network.
     """
+    if numbers.by_edges:
+        return _drawn(numbers)
     if not numbers.known.plain.holds:
         check_covered(numbers)
         if not numbers.known.matrices.holds:
@@ -109,6 +111,18 @@ def predict_all(numbers: Derivation) -> Predictions:
         no_mean_field=why,
         straight=mode_descent(numbers) if _turns(numbers) else None,
     )
+
+
+def _drawn(numbers: Derivation) -> Predictions:
+    """Return the mean over drawn networks with its error."""
+    with phase("prediction"):
+        prediction = predict(numbers, None)
+    assert prediction.drawn is not None
+    first = float(prediction.loss[0])
+    radius = simultaneous_radius(prediction.drawn, 0)
+    error = 0.0 if radius is None or not first else radius / first
+    why = why_no_mean_field(numbers)
+    return Predictions(prediction=prediction, error=(error, 0.0), no_mean_field=why)
 
 
 def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Predictions:

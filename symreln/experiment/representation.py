@@ -37,7 +37,7 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derived
+    from symreln.claims.derivation import Derivation
     from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
     from symreln.specs.model import Spec
@@ -115,7 +115,7 @@ class RepresentationComparison:
         return int(np.argmax(sizes >= 0.5 * sizes[-1]))
 
 
-def check_representations(derivation: Derived) -> None:
+def check_representations(derivation: Derivation) -> None:
     """Refuse derivations whose representations are not predicted.
 
     Raises:
@@ -123,9 +123,6 @@ def check_representations(derivation: Derived) -> None:
             layers that start apart, nothing but numbers proven, or a ReLU network whose output
             alone is linear.
     """
-    if not isinstance(derivation, Derivation):
-        msg = "--representations: they are of pathways, not of graphs. Leave it out"
-        raise NotSupportedError(msg)
     level = derivation.verdict.level
     reason = ""
     if derivation.spec.switches:

@@ -85,17 +85,7 @@ class Variation:
             batch_size=None if self.full_batch else network.batch_size,
             steps=ceil((network.steps - 1) / self.rate) + 1 if steps is None else steps,
         )
-        pathways = tuple(
-            replace(p, hidden=None if p.hidden is None else p.hidden * self.width)
-            for p in spec.pathways
-        )
-        graph = spec.graph
-        if graph is not None:
-            nodes = [
-                replace(n, size=n.size * (self.width if n.is_hidden else 1)) for n in graph.nodes
-            ]
-            graph = replace(graph, nodes=tuple(nodes))
-        return replace(spec, network=altered, pathways=pathways, graph=graph)
+        return replace(spec.wider(self.width), network=altered)
 
 
 SAME = Variation()
@@ -104,8 +94,7 @@ SAME = Variation()
 
 def kinds(spec: Spec) -> tuple[str, ...]:
     """Return what is trained for a spec: no network where only a gated one can be it."""
-    only = spec.graph is not None or gained_pathways(spec) or sized_pathways(spec)
-    return (GDLN,) if only else (RELU, GDLN)
+    return (GDLN,) if spec.gated_only else (RELU, GDLN)
 
 
 def pair_streams(rng: int, first: int = 0) -> tuple[np.random.SeedSequence, ...]:
@@ -230,8 +219,8 @@ def train_gated(
     """
     spec = variation.of(spec)
     data, settings = spec.dataset.arrays, training_settings(spec)
-    if spec.graph is not None:
-        return train_gated_network(*data, gated_network(spec.graph), settings, **options)
+    if spec.edge_network is not None:
+        return train_gated_network(*data, gated_network(spec.edge_network), settings, **options)
     settings, network = _gated_settings(spec, settings), network_of(spec)
     phases = [*gated_phases(spec, kappas)]
     options |= {"training": network.training}
@@ -405,19 +394,6 @@ def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
 def gain_value(gain: Gain) -> float:
     """Return a gate's value on a sample; its parameters must have been replaced by values."""
     return float(gain) if isinstance(gain, int) else float(gain.to_fraction())
-
-
-def gained_pathways(spec: Spec) -> tuple[str, ...]:
-    """Return the pathways whose gates multiply samples by other factors than 0 and 1.
-
-    No ReLU network realises them: a unit's output on a sample is its input or nothing.
-    """
-    return tuple(pathway.name for pathway in spec.pathways if pathway.has_gains)
-
-
-def sized_pathways(spec: Spec) -> tuple[str, ...]:
-    """Return the pathways with hidden units of their own, which no network without gates has."""
-    return tuple(pathway.name for pathway in spec.pathways if pathway.hidden is not None)
 
 
 def shared_progress(

@@ -195,13 +195,7 @@ def _settings(spec: Spec) -> TrainingSettings:
     if network.activation != "relu":
         msg = (
             f"gates: network.activation is {network.activation!r}, and a linear network has no "
-            "gates to find. Give --set network.activation=relu"
-        )
-        raise InputError(msg)
-    if spec.graph is not None:
-        msg = (
-            "gates: found a graph; gates are sampled in a network of one hidden layer. Give a "
-            "spec with pathways"
+            "gates to find. Give a spec with pathways and --set network.activation=relu"
         )
         raise InputError(msg)
     if network.batch_size is not None:

@@ -17,6 +17,9 @@ so at the same T is where the mode starts in effect,
 .. math:: x_0 = \kappa\,\sigma\sqrt H, \qquad \kappa = ((L-2)\,T)^{-1/(L-2)}, \qquad
    \pi_0 = x_0^L.
 
+Pathways that share edges run likewise up the sum of all their products, N^(1/L) times as fast from
+balanced edges (:mod:`symreln.laws.shared_chain`), in time in units of that.
+
 (Two layers have :math:`\kappa = 1/\sqrt 2`.) Different modes meet in the same hidden layers, in
 directions that are nearly orthogonal: that they do not disturb one another holds for many units.
 
@@ -25,16 +28,23 @@ Float64, seeded, with the standard error of the mean. Nothing is fitted, no netw
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
+from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.laws.depth import Clock, Depth
+from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.ops import NUMPY
+
+if TYPE_CHECKING:
+    from symreln.networks.shared_edges import EdgeData, Sharing
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_415
@@ -45,6 +55,8 @@ DRAWS = 32
 ALIGNED = 30.0
 #: Step of the classical Runge-Kutta method over the time scale of the fastest amplitude.
 STEP = 0.05
+#: By how many times steps are longer where edges are shared: T changes by less than 1e-4.
+_LONGER = 4
 #: Logit of a strength over its plateau from which float64 does not tell them apart.
 _SETTLED = 38.0
 #: Distance of the table's entries in the logit: linear between them is right to its square over 8.
@@ -109,43 +121,97 @@ def chain_start(layers: int, units: int, draws: int = DRAWS) -> ChainStart:
     if layers < 3 or units < 1 or draws < 2:
         msg = f"chain_start: {layers} layers, {units} units, {draws} draws. Give at least 3, 1, 2"
         raise InputError(msg)
-    children = np.random.SeedSequence(SEED).spawn(draws)
-    times = [blow_up(*_drawn(layers, units, child)) for child in children]
-    return ChainStart(layers=layers, units=units, times=np.array(times))
+    shapes = zip((*(units,) * (layers - 1), 1), (1, *(units,) * (layers - 1)), strict=True)
+    flow = early_flow(tuple(shapes), (tuple(range(layers)),))
+    return _followed(flow, (1,) * layers, units, draws)
 
 
-def _drawn(
-    layers: int, units: int, child: np.random.SeedSequence
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    generator = np.random.default_rng(child)
-    a, b = generator.standard_normal((2, units)) / np.sqrt(units)
-    middle = [generator.standard_normal((units, units)) / np.sqrt(units) for _ in range(layers - 2)]
-    return a, b, middle
-
-
-def blow_up(a: np.ndarray, b: np.ndarray, middle: list[np.ndarray]) -> float:
-    """Return when the product bᵀ W_{L−1} … W_2 a becomes infinite, with s = τ = 1.
+def shared_start(edges: EdgeData, sharing: Sharing) -> ChainStart:
+    """Follow single modes of random edges that pathways share; times are in units of τ/N^(1/L).
 
     Args:
-        a: First layer's amplitude, shape (H,).
-        b: Last layer's, shape (H,).
-        middle: W_2 … W_{L−1}, each of shape (H, H).
+        edges: The edges.
+        sharing: How pathways share them, with three places at least.
+    """
+    used = [edges.paths[place].edges for place in range(len(edges.paths))]
+    first = [used[place] for place in linked(used)[0]]
+    chosen = sorted({edge for path in first for edge in path})
+    at = {edge: place for place, edge in enumerate(chosen)}
+    sizes = {n.name: n.size if n.is_hidden else 1 for n in edges.graph.nodes}
+    ends = [(edges.graph.edges[e].target, edges.graph.edges[e].source) for e in chosen]
+    flow = early_flow(
+        tuple((sizes[target], sizes[source]) for target, source in ends),
+        tuple(tuple(at[edge] for edge in path) for path in first),
+    )
+    assert sharing.widths  # else no start is derived
+    return _followed(flow, sharing.uses, sharing.widths[0], DRAWS)
+
+
+def early_flow(
+    shapes: tuple[tuple[int, int], ...], paths: tuple[tuple[int, ...], ...]
+) -> NetworkFlow:
+    """Return the early flow of one mode, with s = τ = 1: nothing saturates.
+
+    Args:
+        shapes: Of the weights of every edge; outer nodes have one unit, the mode's.
+        paths: Edges of every pathway.
+    """
+    return NetworkFlow(
+        shapes=shapes,
+        paths=paths,
+        sigma_yx=(np.ones((1, 1)),) * len(paths),
+        sigma_x={},
+        overlaps={},
+        half_power=0.0,
+    )
+
+
+def _followed(flow: NetworkFlow, uses: tuple[int, ...], units: int, draws: int) -> ChainStart:
+    children = np.random.SeedSequence(SEED).spawn(draws)
+    times = [blow_up(flow, _drawn(flow, units, child), uses) for child in children]
+    gain = prod(uses) ** (1 / len(uses))
+    return ChainStart(layers=len(uses), units=units, times=gain * np.array(times))
+
+
+def _outer(flow: NetworkFlow) -> list[int]:
+    """Return the first and the last edges of pathways."""
+    return list(dict.fromkeys(path[place] for place in (0, -1) for path in flow.paths))
+
+
+def _drawn(flow: NetworkFlow, units: int, child: np.random.SeedSequence) -> list[np.ndarray]:
+    generator, outer = np.random.default_rng(child), _outer(flow)
+    inner = [edge for edge in range(len(flow.shapes)) if edge not in outer]
+    order = [*outer, *inner]
+    drawn = [generator.standard_normal(flow.shapes[edge]) / np.sqrt(units) for edge in order]
+    return [drawn[order.index(edge)] for edge in range(len(order))]
+
+
+def blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], uses: Sequence[int]) -> float:
+    """Return when the weights of an early flow become infinite.
+
+    Args:
+        flow: From :func:`early_flow`.
+        weights: At the start.
+        uses: How many pathways use the edges at each place, three places at least.
 
     Raises:
         InputError: The weights do not move.
     """
-    order, time, state = len(middle), 0.0, [a, b, *middle]
-    while (size := max(float(np.linalg.norm(part)) for part in state[:2])) < ALIGNED:
-        first = _slopes(state)
+    layers, gain, time, state = len(uses), prod(uses) ** (1 / len(uses)), 0.0, list(weights)
+    order, outer = layers - 2, _outer(flow)
+    # Shared edges are several: a step of the same size is followed by a larger network.
+    unit = STEP if gain == 1 else _LONGER * STEP / gain
+    while (size := max(float(np.linalg.norm(state[edge])) for edge in outer)) < ALIGNED:
+        first = flow.velocity(state)
         if not any(np.any(part) for part in first):
             msg = "blow_up: the weights do not move; give layers that are not zero"
             raise InputError(msg)
-        step = STEP / max(size, 2.0) ** order
-        state = runge_kutta(_slopes, state, first, step)
+        step = unit / max(size, 2.0) ** order
+        state = runge_kutta(flow.velocity, state, first, step)
         time += step
-    forth, _ = _products(state)
-    strength = float(state[1] @ forth[-1])
-    return time + strength ** (-order / (order + 2)) / order
+    # Aligned weights go up as balanced ones do.
+    strength = float(np.mean(flow.maps(state)))
+    return time + strength ** (-order / layers) / order / gain
 
 
 def runge_kutta(
@@ -164,22 +230,6 @@ def runge_kutta(
 
 def _moved(state: list[np.ndarray], slopes: list[np.ndarray], step: float) -> list[np.ndarray]:
     return [part + step * slope for part, slope in zip(state, slopes, strict=True)]
-
-
-def _products(state: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return W_l … W_2 a for l = 1 … L − 1, and W_lᵀ … W_{L−1}ᵀ b for l = 2 … L."""
-    forth, back = [state[0]], [state[1]]
-    for matrix in state[2:]:
-        forth.append(matrix @ forth[-1])
-    for matrix in reversed(state[2:]):
-        back.append(matrix.T @ back[-1])
-    return forth, back[::-1]
-
-
-def _slopes(state: list[np.ndarray]) -> list[np.ndarray]:
-    forth, back = _products(state)
-    middle = [np.outer(back[place + 1], forth[place]) for place in range(len(state) - 2)]
-    return [back[0], forth[-1], *middle]
 
 
 def rising_curves(

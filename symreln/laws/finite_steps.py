@@ -21,13 +21,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 _S, _D, _Z, _P0 = sp.symbols("_s _d _z _p0", positive=True)
-
-#: Speeds below this share of the first one are rounding.
-_LEAST = 1e-12
 
 
 def delay(layers: int, s: Any, d: Any, strength: Any, start: Any) -> sp.Expr:
@@ -47,31 +43,3 @@ def delay_residual(layers: int) -> sp.Expr:
     speed = _Z ** (layers - 1) * (_S - _D * _Z**layers)
     moved = delay(layers, _S, _D, _Z**layers, _P0).diff(_Z) * speed
     return sp.simplify(sp.powsimp(moved - speed.diff(_Z) / 2))
-
-
-def delays(speeds: np.ndarray) -> np.ndarray:
-    """Return n − T at every time, shape (times, …), from |f| there; 0 for what stands still."""
-    first = np.where(speeds[0] > 0, speeds[0], 1.0)
-    ratios = np.where(speeds[0] > 0, speeds / first, 1.0)
-    return np.log(np.maximum(ratios, _LEAST)) / 2
-
-
-def at_steps(
-    times: np.ndarray, values: np.ndarray, slopes: np.ndarray, after: np.ndarray
-) -> np.ndarray:
-    """Return the values of one curve of the flow at the steps ``times`` of gradient descent.
-
-    Args:
-        times: Ascending times of the flow, the first of them 0, no more than a step apart.
-        values: At these.
-        slopes: Their derivatives by time.
-        after: n − T there.
-    """
-    steps = np.maximum.accumulate(times + after)
-    place = np.clip(np.searchsorted(steps, times, side="right") - 1, 0, len(times) - 2)
-    span, width = steps[place + 1] - steps[place], times[place + 1] - times[place]
-    share = np.divide(times - steps[place], span, out=np.ones_like(span), where=span > 0)
-    x = np.minimum(share, 1.0)
-    # Cubic, by values and slopes at both ends.
-    ends = (1 - x) ** 2 * ((1 + 2 * x) * values[place] + x * width * slopes[place])
-    return ends + x**2 * ((3 - 2 * x) * values[place + 1] - (1 - x) * width * slopes[place + 1])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
+from math import isqrt, prod, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +25,7 @@ from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish
 from symreln.laws.ops import NUMPY, SYMPY, Ops, power
 
 if TYPE_CHECKING:
+    from symreln.networks.shared_edges import Sharing
     from symreln.specs.model import NetworkSpec, Spec
 
 #: Symbols that every printed trajectory uses: time in steps, its constant, the initial strength,
@@ -82,6 +83,8 @@ class Regime:
         linear: Whether its network has linear units.
         unusual: The keys of the network by which it is not that of two layers of equal initial
             scale without weight decay.
+        sharing: How pathways share edges; None where each has edges of its own.
+        irregular: Why no single equation says what edges of the network do; "" where one does.
     """
 
     decoupled: bool = True
@@ -93,15 +96,24 @@ class Regime:
     half_speed: Match = field(default=Match(holds=False, why="the data were not looked at"))
     linear: bool = False
     unusual: tuple[str, ...] = ()
+    sharing: Sharing | None = None
+    irregular: str = ""
 
     @classmethod
     def of(cls, spec: Spec, *, decoupled: bool = True) -> Regime:
-        """Return what a spec says of its modes; without a network, two balanced layers."""
+        """Return what a spec says of its modes; without a network, balanced layers."""
         holds, why = asked(spec)
-        half_speed = Match(holds=holds, why=why)
-        if spec.network is None:
-            return cls(decoupled=decoupled, half_speed=half_speed)
-        return cls.of_network(spec.network, half_speed, decoupled=decoupled)
+        half_speed, sharing = Match(holds=holds, why=why), spec.sharing
+        found = cls(decoupled=decoupled, half_speed=half_speed)
+        if spec.network is not None:
+            found = cls.of_network(spec.network, half_speed, decoupled=decoupled)
+        if isinstance(sharing, str):
+            return replace(found, layers=spec.network_graph.depth, irregular=sharing)
+        units = found.units
+        if units is not None and sharing.widths != ():
+            units = None if sharing.widths is None else Fraction(sharing.widths[0])
+        shared = sharing if sharing.is_shared else None
+        return replace(found, layers=len(sharing.uses), units=units, sharing=shared)
 
     @classmethod
     def of_network(
@@ -128,6 +140,26 @@ class Regime:
         return SLOWER if self.half_speed.holds else 1
 
     @property
+    def uses(self) -> int:
+        """N, the product of how many pathways use each edge of one: 1 of edges of its own."""
+        return 1 if self.sharing is None else prod(self.sharing.uses)
+
+    @property
+    def start_share(self) -> Fraction:
+        r"""By how many times a mode of two layers starts stronger than with edges of its own.
+
+        Of P pathways that share edges, :math:`n_1` and :math:`n_2` pathways each, the first ones
+        with the amplitude :math:`\sqrt{n_1} z` and the last ones with :math:`\sqrt{n_2} z` grow
+        together, and no other combination as fast. It has the squared length :math:`2 P z^2`, and
+        :math:`\pi = \sqrt{n_1 n_2} z^2`: so π₀ has the factor :math:`\sqrt{n_1 n_2}/P`.
+        """
+        if self.sharing is None:
+            return Fraction(1)
+        root = isqrt(self.uses)
+        exact = root * root == self.uses
+        return Fraction(root if exact else sqrt(self.uses)) / self.sharing.paths
+
+    @property
     def gram_scale(self) -> Fraction:
         r"""The factor g of the expected initial Gram matrix E[Q Qᵀ] = g I of a pathway.
 
@@ -144,10 +176,13 @@ class Regime:
     @property
     def matrices(self) -> Match:
         """Whether training is that of two layers of weights, whose steps coupled matrices take."""
-        return Match(
-            holds=self.layers == 2,
-            why=f"it is for networks of two layers, and this one has {self.layers}",
-        )
+        found = self.unlike or ("" if self.layers == 2 else f"this one has {self.layers}")
+        return Match(holds=not found, why=f"it is for networks of two layers, and {found}")
+
+    @property
+    def unlike(self) -> str:
+        """How edges are not each pathway's own, or ""."""
+        return self.irregular or ("" if self.sharing is None else "pathways share edges")
 
     @property
     def gates(self) -> Match:
@@ -172,8 +207,8 @@ class Regime:
     @property
     def plain(self) -> Match:
         """Whether it is that of two layers of equal initial scale, without weight decay."""
-        set_ = f", and network.{self.unusual[0]} is set" if self.unusual else ""
-        return Match(holds=not self.unusual, why=f"{PLAIN}{set_}")
+        found = self.unlike or (f"network.{self.unusual[0]} is set" if self.unusual else "")
+        return Match(holds=not found, why=PLAIN + f", and {found}" * bool(found))
 
     @property
     def lowers_plateaus(self) -> bool:
@@ -299,6 +334,9 @@ class Law(ABC):
         numbers = {name: ops.number(given[name]) for name in taken if given[name] is not None}
         if "layers" in {f.name for f in fields(cls)}:
             numbers["layers"] = sp.Integer(regime.layers)
+        if regime.uses > 1:  # see symreln.laws.shared_chain
+            tau = numbers.get("tau", TIME_CONSTANT)
+            numbers["tau"] = tau / ops.root(regime.uses, regime.layers)
         return cls(s=s, d=d, ops=ops, **numbers)
 
     @property

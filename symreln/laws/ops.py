@@ -39,6 +39,7 @@ class Ops:
         turn: Of whole numbers j and n, sine and cosine of π j/n.
         hypot: sqrt(x² + y²) of numbers that are not negative.
         sqrt: Square root.
+        root: Of whole numbers n and k, the k-th root of n.
         relaxed: Of a rate r and a time t >= 0, :math:`e^{-rt}` and :math:`\int_0^t e^{-ru} du`, of
             either sign of r, without cancellation; r = 0 gives 1 and t.
         over: Quotient of numbers that are not negative, where 0/0 is 0.
@@ -56,6 +57,7 @@ class Ops:
     atan: Callable[[Any], Any]
     turn: Callable[[int, int], tuple[Any, Any]]
     sqrt: Callable[[Any], Any]
+    root: Callable[[int, int], Any]
     hypot: Callable[[Any, Any], Any]
     relaxed: Callable[[Any, Any], tuple[Any, Any]]
     over: Callable[[Any, Any], Any]
@@ -158,6 +160,7 @@ SYMPY = Ops(
     atan=sp.atan,
     turn=lambda j, n: (sp.sin(sp.pi * j / n), sp.cos(sp.pi * j / n)),
     sqrt=sp.sqrt,
+    root=sp.root,
     hypot=lambda x, y: sp.sqrt(x**2 + y**2),
     relaxed=_relaxed_symbols,
     over=lambda x, y: sp.S.Zero if x == 0 else x / y,
@@ -180,6 +183,7 @@ NUMPY = Ops(
     atan=np.arctan,
     turn=lambda j, n: (np.sin(np.pi * j / n), np.cos(np.pi * j / n)),
     sqrt=np.sqrt,
+    root=lambda n, k: n ** (1 / k),
     hypot=np.hypot,
     relaxed=_relaxed_floats,
     over=_over_floats,
@@ -197,6 +201,7 @@ ARB = Ops(
     atan=arb.atan,
     turn=lambda j, n: arb.sin_cos_pi_fmpq(fmpq(j, n)),
     sqrt=arb.sqrt,
+    root=lambda n, k: arb(n).root(k),
     hypot=lambda x, y: (x * x + y * y).sqrt(),
     relaxed=_relaxed_balls,
     over=lambda x, y: arb(0) if x.is_zero() else x / y,

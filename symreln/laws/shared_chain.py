@@ -14,30 +14,24 @@ modes solve it. Source: [Saxe2022].
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
-from flint import acb, arb
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.document.numerals import decimal_latex
-from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.words import Letter, Rules, Words
-from symreln.laws.choice import law_of, solve
-from symreln.laws.finite_steps import delay
-from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT, Regime
+from symreln.laws.choice import solve
+from symreln.laws.law import STRENGTH, TIME_CONSTANT, Regime
 from symreln.laws.line import CANCELS, Line, moves, vanish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.laws.law import Law
+    from symreln.networks.shared_edges import Sharing
 
 S, D = sp.symbols("s d", positive=True)
-#: The strength of all edges where they start alike, and the variable that their squares follow.
-_ALIKE, _SHARED = sp.symbols("w_0 I", positive=True)
-_BITS = 128
 
 
 @record
@@ -57,6 +51,11 @@ class SharedChain:
             names = (f"w_{place}" for place in range(1, self.layers + 1))
             letters = tuple(sp.Symbol(name, positive=True) for name in names)
             object.__setattr__(self, "strengths", letters)
+
+    @classmethod
+    def of(cls, sharing: Sharing) -> SharedChain:
+        """Return the equations of edges that pathways share."""
+        return cls(counts=tuple(map(sp.Integer, sharing.uses)))
 
     @property
     def layers(self) -> int:
@@ -122,18 +121,13 @@ class SharedChain:
         found.append(sp.cancel(sp.powsimp(sp.expand(moved) - sp.expand(claimed))))
         return tuple(found)
 
-    @property
-    def family(self) -> str:
-        """Name of the family of solutions."""
-        return law_of(Regime(layers=self.layers)).name
-
     @cached_property
     def mode(self) -> Law:
         """The trajectory of a mode from a balanced start, in symbols."""
         return solve(Regime(layers=self.layers), S, D, tau=TIME_CONSTANT / self.gain)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines from the strengths of the edges to the printed formula."""
+        """Yield the lines from the strengths of the edges to the equation of one pathway."""
         used = ", ".join(map(to_latex, self.counts))
         yield Line(
             says=rf"Edges at the {self.layers} places are used by ${used}$ pathways. Started equal "
@@ -148,151 +142,31 @@ class SharedChain:
             check="the term of every place in letters, shortened by orthonormality",
             holds=all(place_proofs(self.layers)) and other_ends_follow(self.layers),
         )
-        if self.layers > 1:
-            yield Line(
-                says="Differences of squares are conserved:",
-                equation=tuple(rf"{to_latex(c)} &= \mathrm{{const}}" for c in self.conserved),
-                because="product rule",
-                check=f"derivatives along the flow; {CANCELS}",
-                holds=vanish(*map(self.along, self.conserved)),
-            )
-            yield Line(
-                says="From a balanced start, where these are 0, one closed equation is left:",
-                equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),
-                because=r"$w_l = \sqrt{n_l}\, z$ for all edges, and the product rule",
-                check=f"every edge gives the same rate of $z$; {CANCELS}",
-                holds=all(part == 0 for part in self.balanced_residuals()),
-                main=True,
-            )
-        if self.gain != 1:
-            yield Line(
-                says="It is that of one pathway with edges of its own, of the law "
-                f"“{self.family}”, with another time constant, which is meant below:",
-                equation=(rf"\tau \to {to_latex(self.mode.tau)}",),
-                because="both sides divided by the gain",
-                check="the quotient of both right-hand sides is that of the time constants; the "
-                "solution is substituted into the equation",
-                holds=self.is_solved,
-                main=True,
-            )
-        yield from self.mode.in_symbols().lines()
-        if self.layers > 1:
-            yield from self._start_lines()
-
-    @property
-    def _is_counted(self) -> bool:
-        """Whether the counts are numbers."""
-        return all(n.is_number for n in self.counts)
-
-    def _start_lines(self) -> Iterator[Line]:
-        """Yield from which balanced start a mode goes on whose edges start alike."""
-        drive = 2 * sp.Mul(*self.strengths) * (S - D * sp.Mul(*self.strengths))
-        pairs = list(zip(self.strengths, self.counts, strict=True))
         yield Line(
-            says="Aligned edges that start equal, from $w_0$ each, are not balanced where they are "
-            "used by different numbers of pathways. Their squares follow one variable $I$:",
-            equation=(
-                rf"w_l^2 &= w_0^2 + n_l I, \qquad n = ({', '.join(map(to_latex, self.counts))}),",
-                r"\tau \dot{I} &= 2 \pi \left(s - d \pi\right), \qquad I(0) = 0",
-            ),
-            because="the product rule: every square moves by $2 n_l$ times the same drive",
-            check=f"derivatives of all squares along the flow; {CANCELS}",
-            holds=vanish(*(self.along(w**2) - n * drive for w, n in pairs)),
+            says="Differences of squares are conserved:",
+            equation=tuple(rf"{to_latex(c)} &= \mathrm{{const}}" for c in self.conserved),
+            because="product rule",
+            check=f"derivatives along the flow; {CANCELS}",
+            holds=vanish(*map(self.along, self.conserved)),
         )
-        if self.layers > 2 and not self._is_counted:
-            return
         yield Line(
-            says=r"While $d \pi$ is small beside $s$, a mode takes the time $\tau/(2 s) "
-            r"\int dI/\pi$ to grow, and a balanced start has $\pi = \sqrt{N} I^{L/2}$, "
-            r"$N = \prod_l n_l$. The one that arrives together with edges that started equal is "
-            "their **effective start**:",
-            equation=(*self._in_step_rows(), rf"\pi_0 &= {self._start_latex()}"),
-            because="both times are equal; what is left out vanishes with $w_0$",
-            check="the primitive differentiated, and its limit"
-            if self.layers == 2
-            else "the integral over $0 < x < 1$ with $I = w_0^2 (1 - x^2)/x^2$, substituted "
-            "exactly and enclosed; of the balanced start by differentiation",
-            holds=self._start_is_in_step(),
+            says="From a balanced start, where these are 0, one closed equation is left:",
+            equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),
+            because=r"$w_l = \sqrt{n_l}\, z$ for all edges, and the product rule",
+            check=f"every edge gives the same rate of $z$; {CANCELS}",
+            holds=all(part == 0 for part in self.balanced_residuals()),
             main=True,
         )
-
-    def _in_step_rows(self) -> tuple[str, ...]:
-        """Return the equality of both times."""
-        grown = r"\frac{dI}{\prod_l \sqrt{w_0^2 + n_l I}}"
-        if self.layers == 2:
-            return (
-                rf"\int_0^X {grown} &= \frac{{1}}{{\sqrt{{N}}}} \ln \frac{{X}}{{I_0}} "
-                r"\quad (X \to \infty),",
-            )
-        exponent = sp.Rational(self.layers, 2) - 1
-        balanced = to_latex(sp.Symbol("I_0", positive=True) ** -exponent / exponent)
-        return (rf"\int_0^\infty {grown} &= \frac{{1}}{{\sqrt{{N}}}} \cdot {balanced},",)
-
-    @cached_property
-    def start_factor(self) -> Any:
-        r"""π₀/w₀ᴸ of edges that start alike: an expression of two, an enclosure of more.
-
-        With :math:`J = \int_0^\infty dy / \prod_l \sqrt{1 + n_l y}` it is
-        :math:`\sqrt N ((L - 2) \sqrt N J / 2)^{-L/(L-2)}`; where all counts are equal, 1.
-        """
-        if len(set(self.counts)) == 1:
-            return sp.S.One
-        if self.layers == 2:
-            first, last = self.counts
-            return (sp.sqrt(first) + sp.sqrt(last)) ** 2 / (4 * sp.sqrt(first * last))
-        with precision(_BITS):
-            counts = [arb(int(n)) for n in self.counts]
-            power = self.layers - 3
-
-            def integrand(x: acb, analytic: bool) -> acb:
-                found = 2 * x**power
-                for n in counts:
-                    found = found / acb(x * x + n * (1 - x * x)).sqrt(analytic=analytic)
-                return found
-
-            integral = acb.integral(integrand, 0, 1).real
-            root = arb(int(self.total)).sqrt()
-            depth = arb(self.layers)
-            return root * ((depth - 2) * root * integral / 2) ** (-depth / (depth - 2))
-
-    def _start_latex(self) -> str:
-        factor, power = self.start_factor, rf"w_0^{{{self.layers}}}"
-        if factor == 1:
-            return power
-        if isinstance(factor, sp.Basic):
-            return to_latex(factor) + r"\, " + power
-        return decimal_latex(*decimal_of(factor, 21), digits=8) + r"\, " + power
-
-    def _start_is_in_step(self) -> bool:
-        """Whether the integrals of both starts are as they are written."""
-        exponent, place = 1 - sp.Rational(self.layers, 2), sp.Symbol("x", positive=True)
-        if self.layers == 2:
-            first, last = self.counts
-            below = [_ALIKE**2 + n * _SHARED for n in self.counts]
-            primitive = (
-                2 * sp.log(sp.sqrt(first * below[1]) + sp.sqrt(last * below[0]))
-            ) / sp.sqrt(first * last)
-            slope = primitive.diff(_SHARED) ** 2 - 1 / sp.Mul(*below)
-            begin = self.start_factor * _ALIKE**2 / sp.sqrt(first * last)
-            late = sp.exp(sp.sqrt(first * last) * (primitive - primitive.subs(_SHARED, 0)))
-            ratio = sp.limit(sp.simplify(late) * begin / _SHARED, _SHARED, sp.oo)
-            return sp.simplify(slope) == 0 and sp.simplify(ratio - 1) == 0
-        grown = _ALIKE**2 * (1 - place**2) / place**2
-        squares = grown.diff(place) ** 2 / sp.Mul(*(_ALIKE**2 + n * grown for n in self.counts))
-        smooth = (
-            4
-            * place ** (2 * self.layers - 6)
-            / sp.Mul(*(place**2 + n * (1 - place**2) for n in self.counts))
+        yield Line(
+            says="It is that of one pathway with edges of its own, of the law "
+            f"“{self.mode.name}”, with another time constant, which is meant below:",
+            equation=(rf"\tau \to {to_latex(self.mode.tau)}",),
+            because="both sides divided by the gain",
+            check="the quotient of both right-hand sides is that of the time constants; the "
+            "solution is substituted into the equation",
+            holds=self.is_solved,
+            main=True,
         )
-        balanced = _SHARED**exponent / exponent
-        return vanish(squares * _ALIKE ** (2 * self.layers - 4) - smooth) and (
-            sp.simplify(balanced.diff(_SHARED) - _SHARED ** (-sp.Rational(self.layers, 2))) == 0
-        )
-
-    @property
-    def delay(self) -> sp.Expr:
-        """By how many steps gradient descent comes later to π than the flow, to leading order."""
-        return delay(self.layers, S, D, STRENGTH, STRENGTH0)
 
     @property
     def is_solved(self) -> bool:

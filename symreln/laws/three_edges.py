@@ -13,16 +13,11 @@ whose integrand is rational: t(x) is elementary. Three different starts lead to 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-import numpy as np
 import sympy as sp
 
 from symreln.base.records import record
 from symreln.laws.law import TIME_CONSTANT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 X = sp.Symbol("x", positive=True)
 DELTA = sp.Symbol("delta", real=True)
@@ -38,7 +33,6 @@ class ThreeEdges:
         d: Input eigenvalue, positive.
         sign: Sign of delta: -1, 0 or 1; each has its form.
         delta: x0² minus the square of the pair, ignored where the sign is 0.
-        x0: Start, positive, with x0² > delta.
     """
 
     total: sp.Expr
@@ -46,7 +40,6 @@ class ThreeEdges:
     d: sp.Expr
     sign: int
     delta: sp.Expr = DELTA
-    x0: sp.Expr = sp.Symbol("x_0", positive=True)
 
     @property
     def shift(self) -> sp.Expr:
@@ -112,32 +105,6 @@ class ThreeEdges:
         slope = (start + end) / (sp.sqrt(self.total) * self.s)
         return sp.cancel(sp.together(slope * self.velocity - 1))
 
-    def times(self, x: np.ndarray, values: dict[sp.Symbol, float]) -> np.ndarray:
-        """Return the times at which x is reached, in units of tau; float64.
-
-        Args:
-            x: Values from x0 up to, not at, the plateau.
-            values: A number for every symbol but x.
-        """
-        numbers: dict[sp.Basic, sp.Basic] = {k: sp.Float(v, 30) for k, v in values.items()}
-        total, s, d, shift, x0 = (
-            float(sp.N(e.xreplace(numbers)))
-            for e in (self.total, self.s, self.d, self.shift, self.x0)
-        )
-        scale = np.sqrt(total)
-        roots = np.roots([-d * scale, 0.0, d * scale * shift, s])
-        r = sp.Dummy("r")
-        residues = sp.lambdify(r, self.weight(r).xreplace(numbers), "numpy")(roots)
-        early = sp.lambdify(X, self.start_integral.xreplace(numbers), "numpy")
-        points = np.asarray(x, dtype=float)
-
-        def late(at: np.ndarray) -> np.ndarray:
-            # log(x/r - 1) and log(x - r) differ by a constant, which leaves with the difference.
-            return (residues * np.log(at[..., None] - roots + 0j)).sum(axis=-1).real
-
-        difference = early(points) - early(x0) + late(points) - late(np.array(x0))
-        return difference / (scale * s)
-
 
 def _sum_over_roots(term: sp.Expr, root: sp.Symbol, cubic: sp.Poly) -> sp.Expr:
     """Return Σ term(r) over the roots of a cubic, exact and without its roots.
@@ -156,34 +123,3 @@ def _sum_over_roots(term: sp.Expr, root: sp.Symbol, cubic: sp.Poly) -> sp.Expr:
     top, bottom = sp.fraction(sp.together(term))
     below = at(bottom)
     return sp.cancel((at(top) * below.adjugate()).trace() / below.det())
-
-
-def equal_start(counts: Sequence[int], s: float, d: float, start: float) -> ThreeEdges:
-    """Return the closed form of three edges that all start at one strength.
-
-    The first and the last must be used equally often, so that they stay alike.
-    """
-    outer, inner = sp.Integer(counts[0]), sp.Integer(counts[1])
-    whole = sp.Float(start, 30)
-    delta = whole**2 * (1 / inner - 1 / outer)
-    return ThreeEdges(
-        total=outer**2 * inner,
-        s=sp.Float(s, 30),
-        d=sp.Float(d, 30),
-        sign=0 if inner == outer else (-1 if inner > outer else 1),
-        delta=delta,
-        x0=whole / sp.sqrt(inner),
-    )
-
-
-def half_time(counts: Sequence[int], s: float, d: float, start: float) -> float:
-    """Return when half the plateau s/d is reached from equal strengths, in units of tau.
-
-    By the closed form in float64; counts as in :func:`equal_start`.
-    """
-    form = equal_start(counts, s, d, start)
-    scale, shift = float(sp.sqrt(form.total)), float(form.shift)
-    # √N x(x² - delta) = s/(2d) has one root above the start, where its left side grows.
-    roots = np.roots([scale, 0.0, -scale * shift, -s / (2 * d)])
-    x = max(float(root.real) for root in roots if abs(root.imag) < 1e-9 * abs(root))
-    return float(form.times(np.array([x]), {})[0])

@@ -80,7 +80,7 @@ class TwoLayer(Law):
         """
         if regime.units is None or regime.variances is None:
             return None
-        return Start(strength0=regime.units * regime.variances[0] / 2)
+        return Start(strength0=regime.units * regime.variances[0] / 2 * regime.start_share)
 
     @property
     def equation(self) -> str:

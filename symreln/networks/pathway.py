@@ -56,6 +56,7 @@ class PathwaySpec:
     def along(cls, network: Network, path: Path) -> PathwaySpec:
         """Return what a path of a network applies to the dataset: its gate, inputs and outputs."""
         source, target = network.node(path.source), network.node(path.target)
+        hidden = [network.node(name).size for name in path.nodes[1:-1]]
         return cls(
             name=network.name(path),
             gate=path.gate,
@@ -64,6 +65,7 @@ class PathwaySpec:
             inputs_text=source.inputs_text or "all",
             outputs=target.outputs,
             outputs_text=target.outputs_text or "all",
+            hidden=min(hidden, default=None),
         )
 
     @property

@@ -43,7 +43,8 @@ def derivation_steps(
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    verified = offer(verify, derivation.ask(certificate))
+    proof = derivation.ask(certificate)
+    verified = offer(verify, proof) if proof is not None else lambda: None
     begin(derivation)
     try:
         steps = _steps(derivation, carried=carried)
@@ -60,7 +61,8 @@ def _steps(derivation: Derivation, *, carried: bool) -> tuple[Step, ...]:
     still = [*_least_losses(derivation)] if derivation.loss_separates else []
     if derivation.spec.parameters and derivation.spec.has_values:
         still.append(_values(derivation))
-    steps = [_certificate(len(derivation.stages))]
+    proven = derivation.ask(certificate) is not None
+    steps = [_certificate(len(derivation.stages))] if proven else []
     if modes and not carried:
         steps += [_trajectories(modes), *checks_of(derivation, "start")]
     return (*steps, *still, *(() if carried else checks_of(derivation, "all")))

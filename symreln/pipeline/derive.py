@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.formulas import start_symbols
-from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.solve import derive_unchecked
-from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
-from symreln.verifier import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +18,8 @@ if TYPE_CHECKING:
 
 
 @phase("deriving")
-def derive(
-    spec: Spec, begin: Callable[[Derivation], object] = bool
-) -> Derivation | NetworkDerivation:
-    """Derive the dynamics of every pathway of a spec, or of its nodes and edges.
+def derive(spec: Spec, begin: Callable[[Derivation], object] = bool) -> Derivation:
+    """Derive the dynamics of every pathway of a spec.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a
     later stage learns the residual that the converged earlier stages leave. The aligned start has
@@ -33,7 +28,7 @@ def derive(
 
     Args:
         spec: A checked spec.
-        begin: Begins work with a derivation of pathways that goes on beside its checks.
+        begin: Begins work with the derivation that goes on beside its checks.
 
     Returns:
         The derivation; it holds for all values of the declared parameters.
@@ -42,27 +37,11 @@ def derive(
         InputError: The exact data cannot be treated.
         LimitReachedError: Correlations have too many terms or digits.
     """
-    return _pathways(spec, begin) if spec.graph is None else _network(spec)
-
-
-def _network(spec: Spec) -> NetworkDerivation:
-    # Here, because pathways need none of it.
-    from symreln.claims.network.derive import derive_network, network_steps
-
-    derivation = derive_network(spec)
-    with phase("checks"):
-        if derivation.ask(certificate) is not None:
-            verify(derivation.ask(certificate))
-        steps = network_steps(derivation)
-    return derivation.with_checks(steps)
-
-
-def _pathways(spec: Spec, begin: Callable[[Derivation], object]) -> Derivation:
     derivation = derive_unchecked(spec)
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
-    if spec.sizes:
+    if spec.sizes and derivation.known.matrices.holds:
         # Here, because a single size needs none of it.
         from symreln.claims.families.derivation import derive_family
 

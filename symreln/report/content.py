@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Derivation, Derived, of_pathways
-from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.derivation import Derivation
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import said_at
 from symreln.document.model import (
@@ -15,7 +14,6 @@ from symreln.document.model import (
     Drawing,
     Figure,
     Interactive,
-    Section,
     Source,
     contents,
     flat,
@@ -78,7 +76,7 @@ _BIBLIOGRAPHY = (
 
 
 def derivation_document(
-    derivation: Derived,
+    derivation: Derivation,
     validation: Validation | None = None,
     figures: tuple[Drawing, ...] = (),
 ) -> Document:
@@ -87,8 +85,8 @@ def derivation_document(
     Args:
         derivation: What was derived.
         validation: What training showed.
-        figures: Drawings by the names "gates", "vectors", "modes" and "loss", of nodes and edges
-            "graph", "modes" and "loss"; a figure whose drawing is missing is left out.
+        figures: Drawings by the names "gates", "vectors", "modes", "loss", and "graph" of shared
+            edges; a figure whose drawing is missing is left out.
     """
     drawn = [drawing.name for drawing in figures]
     chapters = derivation_chapters(derivation, validation, drawn)
@@ -96,7 +94,7 @@ def derivation_document(
 
 
 def derivation_chapters(
-    derivation: Derived,
+    derivation: Derivation,
     validation: Validation | None,
     drawn: Collection[str],
 ) -> tuple[Block, ...]:
@@ -107,28 +105,10 @@ def derivation_chapters(
         validation: What training showed, or None.
         drawn: Names of the figures that there will be.
     """
-    if isinstance(derivation, NetworkDerivation):
-        return with_drawn(_of_network(derivation, validation), drawn)
-    return with_drawn(_of_pathways(of_pathways(derivation), validation), drawn)
+    return with_drawn(_chapters(derivation, validation), drawn)
 
 
-def _of_network(derivation: NetworkDerivation, validation: Validation | None) -> tuple[Block, ...]:
-    from symreln.report.chapters.network import network_figures, network_result
-
-    return (
-        network_result(derivation, validation, _figures(network_figures(derivation), validation)),
-        *said_at(derivation, "chapter"),
-        Section(
-            title="The derivation, line by line",
-            blocks=tuple(said_at(derivation, "lines")),
-            label="sec:lines",
-        ),
-        *_confronted(validation),
-        closing_chapter(derivation, None),
-    )
-
-
-def _of_pathways(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
+def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
     names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
     method = "" if validation is None else validation.prediction.method
     modes = modes_figure(derivation, confronted=validation is not None, method=method)
@@ -168,21 +148,17 @@ def _confronted(validation: Validation | None) -> list[Block]:
 
 
 def whole_document(
-    derivation: Derived,
+    derivation: Derivation,
     chapters: tuple[Block, ...],
     figures: tuple[Drawing, ...],
     interactive: Interactive | None = None,
 ) -> Document:
     """Return the document with its title, its figures, its bibliography and what a page moves."""
-    if isinstance(derivation, NetworkDerivation):
-        subtitle = "Learning dynamics of a graph, derived by symreln"
-    else:
-        subtitle = "Learning dynamics, derived by symreln"
     inner = (flat(content) for block, _ in walk(chapters) for content in contents(block))
     cited = {part.key for parts in inner for part in parts if isinstance(part, Citation)}
     return Document(
         title=derivation.spec.title,
-        subtitle=subtitle,
+        subtitle="Learning dynamics, derived by symreln",
         blocks=chapters,
         figures=figures,
         interactive=interactive,

@@ -10,9 +10,8 @@ from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.couplings import couplings_of
-from symreln.claims.derivation import Derivation, Derived, of_pathways
+from symreln.claims.derivation import Derivation
 from symreln.claims.halving import half_time
-from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import values_of as found_values
 from symreln.claims.starts import starts_of, strength0_of
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 
 FORMAT = "symreln-derivation/2"
-#: The format of nodes and edges.
-_NETWORK_FORMAT = "symreln-graph/2"
 _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
 #: Entries of singular vectors of a pathway up to which they are written.
 MOST_ENTRIES = 4096
@@ -43,7 +40,7 @@ MOST_ENTRIES = 4096
 STARTING = ("strength0", "strength", "half_time")
 
 
-def derivation_to_json(derivation: Derived) -> dict[str, Any]:
+def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec, proof = derivation.spec, derivation.ask(certificate)
     encode, data = Encoder.of(spec), spec.dataset
@@ -85,23 +82,8 @@ def _data(spec: Spec) -> dict[str, Any]:
     }
 
 
-def _found(derivation: Derived, encode: Encoder) -> dict[str, Any]:
-    if isinstance(derivation, NetworkDerivation):
-        return _of_network(derivation, encode)
-    return _of_pathways(of_pathways(derivation), encode)
-
-
-def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any]:
-    """Return what is said of nodes and edges."""
-    return {
-        "format": _NETWORK_FORMAT,
-        "verdict": encode.fields(derivation.verdict, "level", "reasons"),
-        **{key: encode(found) for key, found in found_values(derivation)},
-    }
-
-
-def _of_pathways(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
-    """Return what is said of pathways."""
+def _found(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
+    """Return what was found."""
     return {
         "verdict": {
             **encode.fields(derivation.verdict, "level", "reasons"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation
 from symreln.claims.formulas import start_symbols
 from symreln.claims.starts import starts_of
 from symreln.claims.widths import narrow_pathways
@@ -37,16 +37,13 @@ _MOST, _MOST_LEAVES = 12, 64
 _LETTERS = {name: letter for letter, name in reversed(GREEK.items())}
 
 
-def live_of(derivation: Derived) -> Live:
+def live_of(derivation: Derivation) -> Live:
     """Return what a page can compute of a derivation.
 
     Raises:
         NoClosedFormError: No formula in the parameters says it; the message is a sentence.
         FloatRangeError: A page, which computes in float64, has no room for a number of it.
     """
-    if not isinstance(derivation, Derivation):
-        msg = "a network of nodes and edges has its figures for the declared values"
-        raise NoClosedFormError(msg)
     network = derivation.spec.network
     if network is None or not derivation.spec.has_values:
         msg = "the spec has no [network], or a parameter without a value"

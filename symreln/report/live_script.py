@@ -12,7 +12,7 @@ import sympy as sp
 from sympy.printing.jscode import known_functions
 
 from symreln.base.progress import phase
-from symreln.claims.derivation import Derived
+from symreln.claims.derivation import Derivation
 from symreln.document.model import Interactive
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
@@ -40,7 +40,7 @@ _MOST_BYTES = 400_000
 
 
 @phase("sliders")
-def interactive(derivation: Derived, validation: Validation | None = None) -> Interactive | None:
+def interactive(derivation: Derivation, validation: Validation | None = None) -> Interactive | None:
     """Return what a page lets its reader move; None where nothing has a closed form."""
     try:
         live = live_of(derivation)

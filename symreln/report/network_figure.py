@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
@@ -33,7 +33,7 @@ def node_columns(graph: Network) -> dict[str, int]:
 
 
 @styled
-def draw_network(network: Network, uses: Sequence[int], parts: Mapping[int, int]) -> Axes:
+def draw_network(network: Network, uses: Sequence[int]) -> Axes:
     """Draw nodes and edges, inputs on the left, outputs on the right, gates below their nodes.
 
     Nodes of one column stand below each other in the order given.
@@ -41,8 +41,6 @@ def draw_network(network: Network, uses: Sequence[int], parts: Mapping[int, int]
     Args:
         network: What is drawn.
         uses: How many pathways use each edge.
-        parts: By the place of an edge, the part of the network that it learns with; none where no
-            pathway uses it.
     """
     columns = node_columns(network)
     rows = Counter(columns.values())
@@ -65,7 +63,7 @@ def draw_network(network: Network, uses: Sequence[int], parts: Mapping[int, int]
             bend += -0.4 if high else 0.4
         drawn[ends] += 1
         arrow = _arrow(edge, uses[place], places[edge.source], places[edge.target], bend)
-        arrow.set_color(PALETTE[parts[place] % len(PALETTE)] if place in parts else FAINT)
+        arrow.set_color(PALETTE[0] if uses[place] else FAINT)
         ax.add_patch(arrow)
     for node in network.nodes:
         _node(ax, node, places[node.name])

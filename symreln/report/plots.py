@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.derivation import Derivation
+from symreln.claims.edges import edges_of
 from symreln.claims.orbits import mode_orbits, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
+#: Edges up to which a graph can be read in print.
+_MOST_EDGES = 160
 #: Share of the steps that measured strengths are apart, so that their marks are.
 _MEASURED = 0.035
 #: Rows of vectors up to which they have names.
@@ -79,6 +82,11 @@ def modes_sketches(
 def still_sketches(derivation: Derivation) -> list[Sketch]:
     """Sketch the gates and the spectra; not those that float64 has no room for."""
     sketches = [_gates(derivation)]
+    shared = derivation.ask(edges_of)
+    if shared is not None and len(shared.graph.edges) <= _MOST_EDGES:
+        uses = [shared.uses[place] for place in range(len(shared.graph.edges))]
+        shown = {"network": shared.graph, "uses": uses}
+        sketches.append(Sketch(name="graph", function="network_figure.draw_network", shown=shown))
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(
         not mode.is_null

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import sympy as sp
 
 from symreln.base.records import record
-from symreln.claims.derivation import Derivation, Derived, ModeDerivation
+from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.formulas import (
     LOSS,
     Alike,
@@ -25,7 +25,7 @@ from symreln.claims.formulas import (
     formulas_of,
 )
 from symreln.claims.numeric_formula import NumericFormula, has_room
-from symreln.errors import InputError, NoClosedFormError
+from symreln.errors import InputError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
 from symreln.report.code import Code, Language
@@ -119,7 +119,7 @@ _DIALECTS: Mapping[Library, _Dialect] = {
 }
 
 
-def program(derivation: Derived, library: Library = "numpy") -> str:
+def program(derivation: Derivation, library: Library = "numpy") -> str:
     """Return the text of a module with every strength, half-time and the loss as functions.
 
     Args:
@@ -131,11 +131,6 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
         InputError: It knows no such library, float64 has no room for the value of a letter, or
             a formula divides by 0 at the declared values.
     """
-    if not isinstance(derivation, Derivation):
-        msg = (
-            "a network of nodes and edges: its formulas are those of its parts, in derivation.json"
-        )
-        raise NoClosedFormError(msg)
     if library not in _DIALECTS:
         msg = f"to_python: found {shown(library)}, expected a library. "
         raise InputError(msg + nearest(str(library), _DIALECTS))

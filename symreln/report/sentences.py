@@ -35,9 +35,7 @@ MOST_PAIRS, _VERDICT = 2, 190
 def titles(validation: Validation) -> dict[str, str]:
     """Return what every pair of curves is called."""
     forms, reduction = "closed forms", "integrated reduction"
-    if validation.edges is not None:
-        reduction = "scalar modes"
-    elif not validation.numbers.closed:
+    if not validation.numbers.closed:
         forms = "coupled modes"
     theory = forms if validation.judged == "closed" else reduction
     curves = {
@@ -50,7 +48,7 @@ def titles(validation: Validation) -> dict[str, str]:
         "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",
     }
-    own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms}
+    own = {"closed_vs_aligned": forms}
     return {
         pair: f"{own.get(pair, curves[pair.split('_vs_')[0]])} – {validation.trained_name(pair)}"
         for pair in validation.pairs
@@ -110,7 +108,7 @@ def beside_clauses(validation: Validation) -> list[str]:
     found = [
         _judged_clause(validation),
         constants_text(validation.constants),
-        validation.no_network if validation.edges is None else "",
+        validation.no_network,
         _mean_field_clause(validation),
         gate_law_sentence(validation.law),
         _aligned_clause(validation),
@@ -175,17 +173,14 @@ def narrow_sentence(found: NarrowOutcome) -> str:
 
 def _judged_clause(validation: Validation) -> str:
     """Say which curve is judged and, of closed forms, how far the reduction is beside them."""
-    reduction, unpredicted = "the integrated reduction", ""
-    if validation.edges is not None:
-        reduction, why = "the scalar modes, step by step", validation.edges.unpredicted
-        unpredicted = f"; of random weights nothing is predicted: {why}" if why else ""
+    reduction = "the integrated reduction"
     beside = [
         f"{judged(validation, pair)} from the {validation.trained_name(pair)}"
         for pair in ("reduced_vs_relu", "reduced_vs_gdln")
         if pair in validation.metrics
     ]
     if validation.judged == "reduced" or not beside:
-        return f"the judged curve is {reduction}{unpredicted}"
+        return f"the judged curve is {reduction}"
     return (
         f"the judged curves are the closed forms; {reduction}, which is not judged, is "
         f"{' and '.join(beside)}"

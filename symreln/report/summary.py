@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.derivation import Derivation, Derived, ModeDerivation, of_pathways
-from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
-from symreln.claims.rules import printed_of, warnings_of
+from symreln.claims.rules import warnings_of
 from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
 from symreln.specs.finding import counted
@@ -18,12 +17,8 @@ LINE = 98
 MOST_REASONS = 2
 
 
-def derivation_summary(derivation: Derived) -> list[str]:
-    """Return title and verdict, the first modes or parts that learn, and how many checks hold."""
-    if isinstance(derivation, NetworkDerivation):
-        found = [*map(short, network_lines(derivation)[: MOST_LINES - 4])]
-        return [*network_head(derivation), *found, checks_line(derivation)]
-    derivation = of_pathways(derivation)
+def derivation_summary(derivation: Derivation) -> list[str]:
+    """Return title and verdict, the first modes that learn, and how many checks hold."""
     verdict = derivation.verdict
     reasons = [short(f"  - {each.partition(';')[0]}") for each in verdict.reasons[:MOST_REASONS]]
     warned = warnings_of(derivation)
@@ -37,30 +32,10 @@ def derivation_summary(derivation: Derived) -> list[str]:
     ]
 
 
-def network_head(derivation: NetworkDerivation) -> list[str]:
-    """Return title, sizes and verdict of nodes and edges."""
-    graph, paths = derivation.graph, derivation.data.paths
-    return [
-        derivation.spec.title,
-        f"graph: {len(graph.nodes)} nodes, {len(graph.edges)} edges, {len(paths)} pathways, "
-        f"depth {graph.depth}",
-        f"verdict: {derivation.level.value}",
-    ]
-
-
-def network_lines(derivation: NetworkDerivation) -> list[str]:
-    """Return what the findings of nodes and edges say."""
-    why = derivation.routing_sizes
-    return [
-        *printed_of(derivation),
-        *([f"no certificate: no routing network, as {why}"] if isinstance(why, str) else []),
-    ]
-
-
 def _modes(derivation: Derivation, most: int) -> list[str]:
     notation, orbits = Notation.of(derivation.spec), mode_orbits(derivation)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
-    lines = [f"at {sizes}; for every size: .to_latex()"] if sizes else []
+    lines = [f"at {sizes}; for every size: .to_latex()"] if derivation.family else []
     most -= len(lines)
     # Every orbit has a line, so that no stage is hidden by the modes before it.
     room, left = max(0, most - len(orbits)), 0
@@ -86,13 +61,13 @@ def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) ->
     return short(f"{orbit.strength_symbol(mode)} of {whose}: {', '.join([*said, mode.family])}")
 
 
-def checks_line(derivation: Derived) -> str:
+def checks_line(derivation: Derivation) -> str:
     """Return how many checks hold, and which constants are free."""
     constants = derivation.ask(printed_constants)
     return f"checks: {checks_text(derivation)}; free constants: {count_free(constants)}"
 
 
-def checks_text(derivation: Derived) -> str:
+def checks_text(derivation: Derivation) -> str:
     """Return how many checks are proven, disproved and undecided.
 
     A disproved one is no failure: it is the proof that a property does not hold.

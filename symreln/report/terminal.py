@@ -9,10 +9,9 @@ from symreln.base.tables import show_table
 from symreln.base.terminal import COLUMNS, columns, put, say, wrapped
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
-from symreln.claims.derivation import Derivation, Derived, of_pathways
+from symreln.claims.derivation import Derivation
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
-from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.phases import until_text
 from symreln.claims.rules import printed_of
@@ -23,7 +22,7 @@ from symreln.exact.truth import Truth
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.mode_table import NULL_FAMILY
 from symreln.report.plain import plain_lines
-from symreln.report.summary import checks_line, checks_text, network_head, network_lines
+from symreln.report.summary import checks_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,11 +31,9 @@ if TYPE_CHECKING:
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]
 _Said = Summary | str
-#: Rows of the table of edges.
-MOST_EDGES = 24
 
 
-def derivation_said(derivation: Derived, written: Sequence[Path], *, as_json: bool) -> _Said:
+def derivation_said(derivation: Derivation, written: Sequence[Path], *, as_json: bool) -> _Said:
     """Return what is printed of a derivation: its JSON, or its summary."""
     return dumps(derivation.ask(derivation_to_json)) if as_json else summary_of(derivation, written)
 
@@ -63,15 +60,12 @@ def show_summary(summary: Summary) -> None:
         say(strengths_in_text(line))
 
 
-def summary_of(derivation: Derived, written: Sequence[Path] = ()) -> Summary:
-    """Return the verdict, the modes or edges, and the checks as text; beside the files written."""
-    if isinstance(derivation, NetworkDerivation):
-        return _network_summary(derivation)
-    derivation = of_pathways(derivation)
+def summary_of(derivation: Derivation, written: Sequence[Path] = ()) -> Summary:
+    """Return the verdict, the modes, and the checks as text; beside the files written."""
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = until_text(derivation.spec)
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
-    at = f" at {sizes}" if sizes else until
+    at = f" at {sizes}" if derivation.family is not None else until
     first = _modes_of(derivation, at)
     return {
         **first,
@@ -92,23 +86,7 @@ def summary_of(derivation: Derived, written: Sequence[Path] = ()) -> Summary:
     }
 
 
-def _network_summary(derivation: NetworkDerivation) -> Summary:
-    from symreln.claims.network.described import described
-
-    rows = [
-        [edge.name, edge.source, edge.target, str(uses)]
-        for edge, uses in derivation.ask(described).edges
-    ]
-    if len(rows) > MOST_EDGES:
-        rows = [*rows[:MOST_EDGES], [f"… {len(rows) - MOST_EDGES} more", "", "", ""]]
-    return {
-        "head": network_head(derivation),
-        "table": ("edges", ["edge", "from", "to", "pathways"], rows),
-        "tail": [*network_lines(derivation), checks_line(derivation), *_open_steps(derivation)],
-    }
-
-
-def _open_steps(derivation: Derived) -> Iterator[str]:
+def _open_steps(derivation: Derivation) -> Iterator[str]:
     """Yield what is not proven: a disproved one is an assumption that does not hold on the data."""
     words = {Truth.REFUTED: "does not hold on this data, proven", Truth.UNDECIDED: "undecided"}
     for step in derivation.steps:

@@ -8,7 +8,7 @@ from symreln.base.jsonio import Json, dumps
 from symreln.base.tables import show_table
 from symreln.base.terminal import put, say
 from symreln.claims.claim import lines_of
-from symreln.claims.derivation import Derived
+from symreln.claims.derivation import Derivation
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
 from symreln.document.symbols import strengths_in_text
@@ -30,7 +30,7 @@ def show_validation(
     written: Sequence[Path],
     *,
     as_json: bool,
-    derivation: Derived | None = None,
+    derivation: Derivation | None = None,
 ) -> None:
     """Print the agreement, after the derivation where one is given."""
     if as_json:
@@ -52,12 +52,11 @@ def _show_agreement(validation: Validation) -> None:
         ["curves", *(metric.title for metric in METRICS)],
         rows,
     )
-    if validation.edges is None:
-        lines = [
-            *modes_lines(validation),
-            *lines_of(validation.derivation, regime_of, unsupported_early),
-        ]
-        for line in lines:
-            say(strengths_in_text(line))
+    lines = [
+        *modes_lines(validation),
+        *lines_of(validation.derivation, regime_of, unsupported_early),
+    ]
+    for line in lines:
+        say(strengths_in_text(line))
     for clause in clauses(validation):
         say(strengths_in_text(clause))

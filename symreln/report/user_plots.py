@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
-from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.orbits import short_list
 from symreln.errors import NoClosedFormError
 from symreln.report.drawing import FONT_SIZE, dress, legend_below, styled
-from symreln.report.drawings import drawn_prediction, network_sketches
+from symreln.report.drawings import drawn_prediction
 from symreln.report.figures import draw_panel
 from symreln.report.looks import INK, PALETTE
 from symreln.report.plots import MOST_CURVES, loss_panel, modes_sketches
@@ -39,7 +37,7 @@ def _new_panel() -> Axes:
 
 
 @styled
-def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
+def plot_derivation(derivation: Derivation, ax: Axes | None = None) -> Axes:
     """Draw strengths and, below, the loss over the same times.
 
     Args:
@@ -124,15 +122,8 @@ def _draw_loss(
     return upper
 
 
-def _drawn(derivation: Derived) -> tuple[Sketch, np.ndarray, np.ndarray]:
+def _drawn(derivation: Derivation) -> tuple[Sketch, np.ndarray, np.ndarray]:
     """Return the sketch of the strengths, the times and the loss at them."""
-    if isinstance(derivation, NetworkDerivation):
-        curves = derivation.ask(in_numbers).found
-        if isinstance(curves, str):
-            msg = f"plot: {curves}"
-            raise NoClosedFormError(msg)
-        return _strengths(network_sketches(derivation)), curves.times, curves.loss
-    assert isinstance(derivation, Derivation)
     prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
     return (
         _strengths(modes_sketches(derivation, prediction)),

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.provenance import library_versions
-from symreln.claims.derivation import of_pathways
 from symreln.claims.early import early_strengths
 from symreln.claims.regime import regime_of
 from symreln.experiment import metrics, strengths
 from symreln.experiment.comparing import PAIRS
 from symreln.experiment.outcome import Validation
-from symreln.experiment.scalar_modes import EdgeModes
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.verifier.folder import NONE, sealed_json
@@ -71,44 +69,19 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         },
         "versions": library_versions(),
     }
-    edges = validation.edges
-    found |= _of_pathways(validation) if edges is None else _of_edges(edges)
+    found |= _measured(validation)
     return sealed_json(found, validation.derivation.ask(certificate), files)
 
 
-def _of_edges(edges: EdgeModes) -> dict[str, Any]:
-    """Return what is said of scalar modes alone."""
-    start = edges.start
-    return {
-        "initial_strengths": {
-            "aligned": edges.descent.start,
-            "random": None
-            if isinstance(start, str)
-            else {
-                "amplitude": start.amplitude,
-                "error": start.error,
-                "followed": len(start.amplitudes) if start.error else 0,
-            },
-            "why_not": start if isinstance(start, str) else None,
-        },
-        "strengths": [
-            {"pathways": label, "mode": number, "predicted": one, "trained": other}
-            for label, number, one, other in edges.strengths
-        ],
-        "alignment": None,
-        "gate_drift": None,
-    }
-
-
-def _of_pathways(validation: Validation) -> dict[str, Any]:
-    """Return what is said of pathways alone."""
+def _measured(validation: Validation) -> dict[str, Any]:
+    """Return what is said of pathways and gates."""
     spec = validation.derivation.spec
     published = validation.published
     return {
         "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
-        "regime": Encoder.of(spec)(of_pathways(validation.derivation).ask(regime_of)),
+        "regime": Encoder.of(spec)(validation.derivation.ask(regime_of)),
         "alignment": _alignments(validation),
         **_narrow(validation),
         "gate_drift": _drift(validation),
@@ -200,7 +173,7 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
     "units" are those that were followed: which share of them is open on some sample and has no
     pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
     """
-    found = of_pathways(validation.derivation).ask(early_strengths)
+    found = validation.derivation.ask(early_strengths)
     encode = Encoder.of(validation.derivation.spec)
     if not found and not found.unsupported:
         return None

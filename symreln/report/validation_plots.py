@@ -49,7 +49,7 @@ def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     sketches = [_loss_sketch(validation)]
     if law is not None:
         sketches.append(_gate_law_sketch(law))
-    if simulated is not None and isinstance(derivation, Derivation):
+    if simulated is not None:
         sketches.append(_mean_field_sketch(simulated, derivation))
     if validation.representations is not None:
         names = {"relu": validation.network_name, "gdln": "GDLN"}
@@ -95,35 +95,25 @@ def _loss_sketch(validation: Validation) -> Sketch:
 
 def _losses(validation: Validation) -> Iterator[tuple[str, Role, np.ndarray, np.ndarray | None]]:
     """Yield what each loss is called, its role, its values, and the spread between seeds."""
-    prediction, edges = validation.prediction, validation.edges
+    prediction = validation.prediction
     runs: list[tuple[str, Role, TrainingRun | None]] = [
         (validation.network_name, "relu", validation.network),
         ("GDLN", "gdln", validation.gdln),
-        ("GDLN, aligned start", "aligned", None if edges is None else validation.aligned),
     ]
     for name, role, run in runs:
         if run is not None:
-            edges_of = np.quantile(run.losses, (0.05, 0.95), axis=0)
-            yield name, role, run.mean_loss, edges_of if run.seeds > 1 else None
+            between = np.quantile(run.losses, (0.05, 0.95), axis=0)
+            yield name, role, run.mean_loss, between if run.seeds > 1 else None
     closed = validation.judged == "closed"
     beside = prediction.reduced if closed else prediction.closed_loss
-    if beside is not None and beside is not prediction.loss and edges is None:
+    if beside is not None and beside is not prediction.loss:
         if closed:
             yield "integrated reduction", "reduction", beside, None
         else:
             yield "aligned strengths alone", "modes", beside, None
-    predicted: list[tuple[str, Role, np.ndarray]] = []
     if validation.mean_field is not None:
-        predicted.append(("mean-field simulation", "mean field", validation.mean_field.losses))
-    if edges is not None:
-        predicted.append(("theory, aligned start", "aligned theory", edges.descent.loss))
-    if edges is None or not edges.unpredicted:
-        label = "theory (closed forms)" if closed else "theory"
-        predicted.append((label, "theory", prediction.loss))
-    for label, role, loss in predicted:
-        # A loss under machine epsilon is rounding: a difference of sums that cancel.
-        shown = loss if edges is None else np.maximum(loss, np.finfo(float).eps * loss[0])
-        yield label, role, shown, None
+        yield "mean-field simulation", "mean field", validation.mean_field.losses, None
+    yield "theory (closed forms)" if closed else "theory", "theory", prediction.loss, None
 
 
 def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:

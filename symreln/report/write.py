@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
 from symreln.document.model import ComingDrawing, on_paper, said_as
 from symreln.pipeline.certificate import certificate
@@ -37,7 +37,7 @@ _ABSENT = {
 
 @phase("document")
 def write_derivation(
-    derivation: Derived,
+    derivation: Derivation,
     directory: str | Path,
     *,
     validation: Validation | None = None,
@@ -66,7 +66,7 @@ def write_derivation(
     documents = document_formats(wanted)
     pdf = any(each.latex for each in documents)
     with together(Path(directory)) as draft:
-        if documents and isinstance(derivation, Derivation):
+        if documents:
             begin_gate_law(derivation)
         figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
         moved = None
@@ -86,7 +86,7 @@ def write_derivation(
 
 
 @phase("certificate")
-def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
+def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
     proof = derivation.ask(certificate)
     found = {} if proof is None else {CERTIFICATE: proof}
     if "json" in wanted:
@@ -94,7 +94,7 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
     return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
 
 
-def _write_program(derivation: Derived, folder: Path) -> list[Path]:
+def _write_program(derivation: Derivation, folder: Path) -> list[Path]:
     """Write the closed forms as a module that needs NumPy alone."""
     # Here, because SymPy's printers are needed for nothing else.
     from symreln.report.programs import program
@@ -104,14 +104,14 @@ def _write_program(derivation: Derived, folder: Path) -> list[Path]:
 
 
 @phase("figures")
-def _begin_figures(derivation: Derived, validation: Validation | None, *, pdf: bool) -> _Figures:
+def _begin_figures(derivation: Derivation, validation: Validation | None, *, pdf: bool) -> _Figures:
     from symreln.report.drawings import begin_drawings
 
     return begin_drawings(derivation, validation, pdf=pdf)
 
 
 def _write_documents(
-    derivation: Derived,
+    derivation: Derivation,
     validation: Validation | None,
     figures: _Figures,
     moved: Interactive | None,

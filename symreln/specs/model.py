@@ -18,6 +18,7 @@ from symreln.exact.domain import Range
 from symreln.networks.dataset import Dataset, Label
 from symreln.networks.model import Network
 from symreln.networks.pathway import PathwaySpec, network_of
+from symreln.networks.shared_edges import EdgeData, Sharing
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -293,6 +294,53 @@ class Spec(Immutable):
         if self.network is None:
             return network_of(self.pathways)
         return network_of(self.pathways, layers=self.network.layers, hidden=self.network.hidden)
+
+    @property
+    def edge_network(self) -> Network | None:
+        """Nodes and edges that are trained as they are, with the units that each says."""
+        return self.graph
+
+    @property
+    def gated_only(self) -> str:
+        """Why no network without gates is trained beside the gated one, or ""."""
+        if self.graph is not None:
+            return "the nodes of a graph are gated as given, which no ReLU network is"
+        gained = [f"'{pathway.name}'" for pathway in self.pathways if pathway.has_gains]
+        if gained:
+            names = ", ".join(gained)
+            return f"no ReLU network realises the gains of {names}, so that none was trained"
+        sized = [f"'{each.name}'" for each in self.pathways if each.hidden is not None]
+        names = ", ".join(sized)
+        why = (
+            f"hidden units of {names} alone are a gated network's, so that no network without "
+            "gates was trained"
+        )
+        return why if sized else ""
+
+    def wider(self, factor: int) -> Spec:
+        """Return the spec with so many times the hidden units, where pathways or nodes say them."""
+        pathways = tuple(
+            replace(p, hidden=None if p.hidden is None else p.hidden * factor)
+            for p in self.pathways
+        )
+        graph = self.graph
+        if graph is not None:
+            nodes = (replace(n, size=n.size * (factor if n.is_hidden else 1)) for n in graph.nodes)
+            graph = replace(graph, nodes=tuple(nodes))
+        return replace(self, pathways=pathways, graph=graph)
+
+    @cached_property
+    def edges(self) -> EdgeData:
+        """The paths of :attr:`network_graph`, and the correlations that drive its edges."""
+        return EdgeData(graph=self.network_graph, dataset=self.dataset)
+
+    @cached_property
+    def sharing(self) -> Sharing | str:
+        """How pathways share edges, those written one by one none; or why no list says it."""
+        if self.graph is not None:
+            return self.edges.sharing
+        layers = 2 if self.network is None else self.network.layers
+        return Sharing(uses=(1,) * layers, paths=1, widths=())
 
     @property
     def values(self) -> dict[str, Fraction]:

@@ -114,6 +114,8 @@ class _Reading:
         check_theory(
             network, pathways, graph=graph is not None, sized=bool(sizes), problems=problems
         )
+        if network is not None and graph is not None:  # gates are its nodes', as given
+            network = replace(network, activation="linear", layers=graph.depth)
         validation = self._table(ValidationModel, "validation")
         title = ""
         with problems.at("title"):

@@ -27,7 +27,7 @@ from symreln.base.records import record
 from symreln.claims.derivation import Derivation
 from symreln.claims.divergence import check_before_deriving
 from symreln.claims.solve import at_values
-from symreln.errors import InputError, NotSupportedError, SymrelnError
+from symreln.errors import InputError, SymrelnError
 from symreln.experiment.predictions import predict_all
 from symreln.experiment.training import train_pair
 from symreln.experiment.uninformative import learnable_share
@@ -176,9 +176,6 @@ def _checked(
     """
     try:
         spec = load(source, (*overrides, *over), allow_outside=allow_outside)
-        if spec.graph is not None:
-            msg = "a network of nodes and edges: sweeps are over pathways"
-            raise NotSupportedError(msg)
         check_before_deriving(spec)
     except SymrelnError as error:
         said = str(error)

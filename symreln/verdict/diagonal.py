@@ -1,7 +1,7 @@
 r"""Whether a graph's data diagonalise at all nodes at once, decided exactly; the scalar reduction.
 
 **Lemma.** There are orthonormal bases of all input and output nodes in which every
-:math:`\Sigma^{yx}(b)`, :math:`\Sigma^x(c,b)` and :math:`O_{bc}` is diagonal (each basis vector is
+:math:`\Sigma^{yx}(p)`, :math:`\Sigma^x(q,p)` and :math:`O_{pq}` is diagonal (each basis vector is
 mapped to a multiple of one, and no two to the same) if and only if every product of these maps and
 their transposes that returns to its node is symmetric.
 
@@ -11,12 +11,13 @@ two nodes satisfies that fᵀf is a multiple of 1 on each joint eigenspace, and 
 there by a factor, because fᵀg is symmetric and a multiple of 1 there; so one eigenbasis is carried
 to the next node.) Products span finite spaces, which are closed by linear algebra over Q.
 
-This generalises the lemma of :mod:`symreln.verdict.judge`: for one bundle it asks that Sigma^x
+This generalises the lemma of :mod:`symreln.verdict.judge`: for one path it asks that Sigma^x
 commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,8 @@ from symreln.exact import integers
 from symreln.exact.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symreln.exact.matrix import ExactMatrix
-    from symreln.networks.bundles import NetworkData
+    from symreln.networks.shared_edges import EdgeData
 
 _MAX_PRODUCTS = 4000
 """Products looked at before the decision is left open: minutes of linear algebra."""
@@ -45,7 +44,7 @@ class Arrow:
         source: Node that it maps from.
         target: Node that it maps to.
         matrix: Integer matrix, a positive multiple of the map (or of one monomial's coefficient).
-        of: Which map it is: ("yx", b), ("x", c, b) or ("o", c, b); empty for a product.
+        of: Which map it is: ("yx", p), ("x", q, p) or ("o", q, p); empty for a product.
         is_turned: Whether it is the transpose of that map.
     """
 
@@ -59,24 +58,25 @@ class Arrow:
     @property
     def turned(self) -> Arrow:
         """The transpose."""
-        return Arrow(
+        return replace(
+            self,
             name=f"{self.name}^T",
             source=self.target,
             target=self.source,
             matrix=self.matrix.transpose(),
-            of=self.of,
             is_turned=not self.is_turned,
         )
 
     def after(self, other: Arrow) -> Arrow:
-        """Return the product self · other."""
+        """Return the product self · other, without a common factor of its entries."""
         matrix = self.matrix * other.matrix
-        content = _content(matrix)
+        content = gcd(*(int(entry) for entry in matrix.entries())) or 1
+        flat = [int(entry) // content for entry in matrix.entries()]
         return Arrow(
             name=f"{self.name} {other.name}".strip(),
             source=other.source,
             target=self.target,
-            matrix=matrix if content <= 1 else _divided(matrix, content),
+            matrix=fmpz_mat(matrix.nrows(), matrix.ncols(), flat),
         )
 
 
@@ -89,30 +89,32 @@ class Diagonality:
             witness; UNDECIDED where parameters occur and not every coefficient diagonalises, or
             where the products are too many.
         reason: In words, with the witness.
-        arrows: Products that span all from each node to each, where PROVEN.
         word: Where REFUTED, the maps whose product is not symmetric, left to right.
         entry: Row and column at which it differs from its transpose.
     """
 
     outcome: Truth
     reason: str
-    arrows: tuple[Arrow, ...] = ()
     word: tuple[Arrow, ...] = ()
     entry: tuple[int, int] | None = None
 
 
-def decide_diagonal(data: NetworkData) -> Diagonality:
+def decide_diagonal(edges: EdgeData) -> Diagonality:
     """Return whether all data maps of a graph are diagonal in common bases; exact."""
-    generators = _generators(data)
-    constant = all(matrix.is_constant for matrix in (*data.sigma_yx, *data.sigma_x.values()))
+    generators = _generators(edges)
+    constant = all(matrix.is_constant for matrix in (*edges.sigma_yx, *edges.sigma_x.values()))
     span = _Span()
-    waiting: list[tuple[Arrow, tuple[Arrow, ...]]] = [(arrow, ()) for arrow in _identities(data)]
+    outer = (node for node in edges.graph.nodes if not node.is_hidden)
+    waiting: list[tuple[Arrow, tuple[Arrow, ...]]] = [
+        (Arrow(name="", source=n.name, target=n.name, matrix=integers.identity(n.size)), ())
+        for n in outer
+    ]
     for looked, (arrow, word) in enumerate(waiting):  # grows while it is read
         if looked > _MAX_PRODUCTS:
             return Diagonality(
                 outcome=Truth.UNDECIDED, reason=f"more than {_MAX_PRODUCTS} products of the maps"
             )
-        if arrow.source == arrow.target and not _symmetric(arrow.matrix):
+        if arrow.source == arrow.target and arrow.matrix != arrow.matrix.transpose():
             return _refuted(arrow, word, constant=constant)
         if span.add(arrow):
             waiting += [
@@ -121,7 +123,6 @@ def decide_diagonal(data: NetworkData) -> Diagonality:
     return Diagonality(
         outcome=Truth.PROVEN,
         reason="every product of the correlations that returns to its node is symmetric",
-        arrows=tuple(span.kept),
     )
 
 
@@ -148,39 +149,24 @@ def _refuted(arrow: Arrow, word: tuple[Arrow, ...], *, constant: bool) -> Diagon
     )
 
 
-def _generators(data: NetworkData) -> list[Arrow]:
-    found: list[Arrow] = []
-    for b, bundle in enumerate(data.bundles):
-        name = f"Sigma^yx({b + 1})"
-        found += _arrows(name, ("yx", b), bundle.source, bundle.target, data.sigma_yx[b])
-    for (c, b), sigma in data.sigma_x.items():
-        into, out = data.bundles[b], data.bundles[c]
-        overlap = data.overlaps[c, b]
-        found += _arrows(f"Sigma^x({c + 1},{b + 1})", ("x", c, b), into.source, out.source, sigma)
-        found += _arrows(f"O({b + 1},{c + 1})", ("o", c, b), out.target, into.target, overlap)
-    # Combinations of other maps bring nothing new: all that is asked is linear in each map.
+def _generators(edges: EdgeData) -> list[Arrow]:
+    """Return the maps of the data; combinations of others, in all of which the lemma is linear."""
+    ends = [(path.source, path.target) for path in edges.paths]
+    found: list[tuple[str, tuple[str | int, ...], tuple[str, str], ExactMatrix]] = []
+    for p, sigma in enumerate(edges.sigma_yx):
+        found.append((f"Sigma^yx({p + 1})", ("yx", p), ends[p], sigma))
+    for (q, p), sigma in edges.sigma_x.items():
+        (source, target), (other, written) = ends[p], ends[q]
+        found.append((f"Sigma^x({q + 1},{p + 1})", ("x", q, p), (source, other), sigma))
+        overlap = edges.overlaps[q, p]
+        found.append((f"O({p + 1},{q + 1})", ("o", q, p), (written, target), overlap))
     independent = _Span()
-    for arrow in found:
-        independent.add(arrow)
-        independent.add(arrow.turned)
+    for name, of, (source, target), matrix in found:
+        for part in matrix.terms.values():
+            arrow = Arrow(name=name, source=source, target=target, matrix=part.flint, of=of)
+            independent.add(arrow)
+            independent.add(arrow.turned)
     return independent.kept
-
-
-def _arrows(
-    name: str, of: tuple[str | int, ...], source: str, target: str, matrix: ExactMatrix
-) -> list[Arrow]:
-    return [
-        Arrow(name=name, source=source, target=target, matrix=part.flint, of=of)
-        for part in matrix.terms.values()
-    ]
-
-
-def _identities(data: NetworkData) -> list[Arrow]:
-    return [
-        Arrow(name="", source=node.name, target=node.name, matrix=integers.identity(node.size))
-        for node in data.graph.nodes
-        if not node.is_hidden
-    ]
 
 
 class _Span:
@@ -199,16 +185,3 @@ class _Span:
         rows.append(longer[-1])
         self.kept.append(arrow)
         return True
-
-
-def _symmetric(matrix: fmpz_mat) -> bool:
-    return matrix == matrix.transpose()
-
-
-def _content(matrix: fmpz_mat) -> int:
-    return gcd(*(int(entry) for entry in matrix.entries()))
-
-
-def _divided(matrix: fmpz_mat, divisor: int) -> fmpz_mat:
-    flat: Sequence[int] = [int(entry) // divisor for entry in matrix.entries()]
-    return fmpz_mat(matrix.nrows(), matrix.ncols(), list(flat))

@@ -26,6 +26,7 @@ from symreln.verdict.residual import converged_pathways
 if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
     from symreln.networks.effective import EffectiveDataset
+    from symreln.verdict.diagonal import Diagonality
 
 #: Characters of an entry that is printed in a sentence; files have it exactly.
 _LONGEST_ENTRY = 32
@@ -73,6 +74,7 @@ class StageVerdict:
             on unequally, those in a basis that suits all of them.
         modes: The modes in that basis.
         split: Whether there are such classes: then several of one pathway have equal s and d.
+        diagonal: Whether bases of all nodes make all data diagonal, where edges do not close.
     """
 
     stage: int
@@ -84,6 +86,7 @@ class StageVerdict:
     spectra: tuple[JointSpectrum, ...]
     modes: tuple[PathwayModes, ...] = field(repr=False, compare=False)
     split: bool = False
+    diagonal: Diagonality | None = None
 
     @cached_property
     def converged(self) -> tuple[Converged, ...]:

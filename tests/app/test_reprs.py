@@ -103,13 +103,6 @@ def test_a_validation_says_its_verdict_and_its_distances(validation):
     assert f"{pair[0]}: max |ΔL|/L(0) {pair[1]}" in text
 
 
-def test_a_graph_says_its_parts_and_its_verdict(roots):
-    (text,) = [repr(each) for each in roots if type(each).__name__ == "NetworkDerivation"]
-    assert "verdict: " in text
-    assert "pathways, depth" in text
-    assert text.splitlines()[-1].startswith("checks: ")
-
-
 def test_every_field_is_named_and_plain_ones_are_whole(validation):
     run = validation.network
     text = repr(run)

@@ -65,7 +65,6 @@ def work_on(tables: Tables, *, write: bool = False) -> str:
         "derivation.tex": derivation.to_latex(),
         "summary": str(console.summary_of(derivation)),
     }
-    graph = isinstance(derivation, sr.NetworkDerivation)
     called = {pathway.name for pathway in derivation.spec.pathways}  # one may be called "nan"
     for name, text in texts.items():
         found = next((m for m in NOT_A_NUMBER.finditer(text) if m[0] not in called), None)
@@ -84,7 +83,7 @@ def work_on(tables: Tables, *, write: bool = False) -> str:
             if sr.open(folder).spec != derivation.spec:
                 msg = "open: another spec"
                 raise FoundError(msg)
-    if derivation.spec.network is not None and not graph:
+    if derivation.spec.network is not None:
         _check_curves(derivation)
     return derivation.level.value
 

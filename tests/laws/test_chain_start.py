@@ -9,12 +9,19 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.laws import chain_start as module
-from symreln.laws.chain_start import blow_up, chain_start, rising_curves
+from symreln.laws.chain_start import blow_up, chain_start, early_flow, rising_curves
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_deep_network
+
+
+def blows_up(a, b, middle):
+    """Return when a chain of these layers does."""
+    layers = [a[:, None], *middle, b[None, :]]
+    flow = early_flow(tuple(map(np.shape, layers)), (tuple(range(len(layers))),))
+    return blow_up(flow, layers, (1,) * len(layers))
 
 
 def deep(layers, s, d, strength0, tau):
@@ -30,15 +37,15 @@ def test_aligned_layers_blow_up_when_their_own_equation_does(layers, size):
     rng = np.random.default_rng(layers)
     r = [np.linalg.qr(rng.standard_normal((5, 1)))[0] for _ in range(layers - 1)]
     middle = [size * after @ before.T for before, after in pairwise(r)]
-    found = blow_up(size * r[0][:, 0], size * r[-1][:, 0], middle)
+    found = blows_up(size * r[0][:, 0], size * r[-1][:, 0], middle)
     assert found == pytest.approx(size ** (2 - layers) / (layers - 2), rel=1e-5)
 
 
 def test_the_scale_of_a_start_is_a_scale_of_time():
     rng = np.random.default_rng(0)
     a, b, w = rng.standard_normal(4), rng.standard_normal(4), rng.standard_normal((4, 4))
-    whole = blow_up(a, b, [w, w])
-    assert blow_up(a / 2, b / 2, [w / 2, w / 2]) == pytest.approx(4 * whole, rel=1e-3)
+    whole = blows_up(a, b, [w, w])
+    assert blows_up(a / 2, b / 2, [w / 2, w / 2]) == pytest.approx(4 * whole, rel=1e-3)
 
 
 def test_kappa_averages_itself_out():
@@ -82,5 +89,15 @@ def test_senseless_starts_are_refused():
     with pytest.raises(InputError, match="at least 3, 1, 2"):
         chain_start(2, 10)
     with pytest.raises(InputError, match="do not move"):
-        blow_up(np.zeros(2), np.zeros(2), [np.eye(2)])
+        blows_up(np.zeros(2), np.zeros(2), [np.eye(2)])
     assert module.DRAWS >= 2
+
+
+def test_the_blow_up_of_shared_edges_is_that_of_their_equations():
+    """Aligned, M = 4 domains and K = 2: a' = K b c, b' = 8 a c, c' = K a b from 1, 1, 1."""
+    paths = tuple((i, 4, 5 + (i + k) % 4) for i in range(4) for k in range(2))
+    flow = early_flow(((1, 1),) * 9, paths)
+    found = blow_up(flow, [np.ones((1, 1))] * 9, (2, 8, 2))
+    # b² − 4 a² = −3 is conserved, c = a: a' = 2 a sqrt(4 a² − 3), T = ∫ da/(2 a sqrt(4a² − 3)).
+    expected = np.arcsin(np.sqrt(3) / 2) / (2 * np.sqrt(3))
+    assert found == pytest.approx(expected, rel=3e-4)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
 from itertools import takewhile
 
 import mpmath
@@ -14,50 +12,11 @@ from flint import arb
 
 import symreln as sr
 from symreln.exact.enclosure import precision
-from symreln.experiment.scalar_modes import ScalarModes
 from symreln.laws import finite_steps
 from symreln.laws.depth import Depth
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
 from symreln.laws.ops import ARB, NUMPY
 from symreln.laws.shared_chain import D, S
-from tests.networks.examples import chain_spec, shared_spec
-from tests.networks.test_components import NETWORK
-
-
-def errors(spec: sr.Spec, start: float, rate: Fraction, steps: int) -> tuple[float, float]:
-    """Return max |ΔL|/L(0) against gradient descent, of the flow and of the closed forms."""
-    network = replace(NETWORK, steps=steps, learning_rate=rate)
-    modes = ScalarModes.of(replace(spec, network=network))
-    exact = modes.descend(start).loss
-    assert exact[-1] < 0.5 * exact[0]
-    flow = modes.flow_loss(start, np.arange(steps, dtype=float))
-    found = (flow, modes.closed_loss(start))
-    return tuple(float(np.abs(each - exact).max() / exact[0]) for each in found)
-
-
-CASES = [
-    (chain_spec(2), 0.02, 500),
-    (chain_spec(3), 0.2, 800),
-    (chain_spec(4), 0.4, 800),
-    (shared_spec(), 0.2, 300),
-]
-
-
-@pytest.mark.parametrize(("spec", "start", "steps"), CASES, ids=["2", "3", "4", "shared"])
-def test_closed_forms_in_steps_are_gradient_descent_to_a_hundredth_of_the_flow_s_error(
-    spec, start, steps
-):
-    flow, closed = errors(spec, start, Fraction(1, 20), steps)
-    assert flow > 0.005
-    assert closed < 0.02 * flow
-
-
-def test_the_error_is_of_second_order_in_the_step():
-    """Ten times smaller steps: the flow's error falls by 10, that of the closed forms by 100."""
-    coarse = errors(chain_spec(3), 0.2, Fraction(1, 5), 200)
-    fine = errors(chain_spec(3), 0.2, Fraction(1, 50), 2000)
-    assert 7 < coarse[0] / fine[0] < 14
-    assert coarse[1] / fine[1] > 50
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 4])

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.laws.integrate import integrate
-from symreln.networks.bundles import NetworkData
 from symreln.networks.model import Network
 from symreln.networks.parts import Edge, Gain, Node
+from symreln.networks.shared_edges import EdgeData
 from symreln.specs.model import Dataset, PathwaySpec, Spec
 from symreln.task_library.load import load
 
@@ -81,15 +78,15 @@ def _indices(random: Random, count: int) -> tuple[int, ...]:
     return tuple(sorted(random.sample(range(count), random.randint(2, count))))
 
 
-def random_data(seed: int, *, depth: int | None = None, gains: bool = True) -> NetworkData:
+def random_data(seed: int, *, depth: int | None = None, gains: bool = True) -> EdgeData:
     random = Random(seed)
     data = dataset(random)
-    return NetworkData(
+    return EdgeData(
         graph=random_graph(random, data, depth or random.randint(1, 4), gains=gains), dataset=data
     )
 
 
-def start(data: NetworkData, seed: int, denominator: int = 8) -> list[ExactMatrix]:
+def start(data: EdgeData, seed: int, denominator: int = 8) -> list[ExactMatrix]:
     """Exact weights, small enough for the flow to be tame."""
     random = Random(seed)
     found = []
@@ -119,7 +116,7 @@ def order(graph: Network) -> list[Node]:
     return found
 
 
-def backpropagated(data: NetworkData, weights: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+def backpropagated(data: EdgeData, weights: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
     """Loss and minus its gradient by running the network on samples; knows no pathways."""
     graph, samples = data.graph, data.dataset.samples
     x, y = data.dataset.inputs.to_numpy(), data.dataset.targets.to_numpy()
@@ -148,7 +145,7 @@ def backpropagated(data: NetworkData, weights: list[np.ndarray]) -> tuple[float,
     return float(((y - output) ** 2).sum()) / (2 * samples), slopes
 
 
-def spec_of(data: NetworkData, **more: object) -> Spec:
+def spec_of(data: EdgeData, **more: object) -> Spec:
     """The spec of a graph on its data, as the door makes it."""
     pathways = tuple(PathwaySpec.along(data.graph, path) for path in data.paths)
     return Spec(dataset=data.dataset, pathways=pathways, graph=data.graph, **more)  # type: ignore[arg-type]
@@ -192,69 +189,3 @@ def shared_spec() -> Spec:
             "edge": [{"from": a, "to": b} for a, b in edges],
         }
     )
-
-
-def aligned(data: NetworkData, strength: float) -> list[np.ndarray]:
-    """Weights of a regular component with one strength in every mode of every edge."""
-    modes = pathway_modes(data)
-    outer = {"input": modes.v, "output": modes.u}
-    bases = {
-        node.name: np.eye(node.size, len(modes.s)) if node.is_hidden else outer[node.kind]
-        for node in data.graph.nodes
-    }
-    return [strength * bases[e.target] @ bases[e.source].T for e in data.graph.edges]
-
-
-def chain_strengths(
-    counts: Sequence[int],
-    s: float,
-    d: float,
-    start: Sequence[float],
-    times: Sequence[float],
-) -> np.ndarray:
-    """Return the strengths of a chain's edges at every time, shape (times, edges).
-
-    Args:
-        counts: How many pathways use each edge.
-        s: Singular value.
-        d: Input eigenvalue.
-        start: Strengths at times[0].
-        times: Ascending times, in units of tau.
-    """
-    uses = np.array(counts, dtype=float)
-
-    def rhs(_time: float, w: np.ndarray) -> np.ndarray:
-        others = np.array([np.prod(np.delete(w, place)) for place in range(len(w))])
-        return uses * others * (s - d * np.prod(w))
-
-    states = [np.array(start, dtype=float)]
-    for ends in pairwise(times):
-        *_, (_, found) = integrate(rhs, states[-1], np.array(ends))
-        states.append(found[:, -1])
-    return np.array(states)
-
-
-class PathwayModes(NamedTuple):
-    """Modes of a pathway that learn something, strongest first: u, v in columns, s, d."""
-
-    u: np.ndarray
-    s: np.ndarray
-    v: np.ndarray
-    d: np.ndarray
-
-
-def pathway_modes(data: NetworkData) -> PathwayModes:
-    """The modes that all pathways of a regular component have, by another route than symreln's.
-
-    A generic combination of Sigma^x and (Sigma^yx)^T Sigma^yx, which commute, has their joint
-    eigenvectors.
-    """
-    sigma_yx = data.sigma_yx[0].to_numpy()
-    sigma_x = data.bundles[0].effective.sigma_x.to_numpy()
-    gram = sigma_yx.T @ sigma_yx
-    sizes = [float(np.linalg.norm(m)) or 1.0 for m in (gram, sigma_x)]
-    v = np.linalg.eigh(gram / sizes[0] + sigma_x / (np.pi * sizes[1]))[1]
-    s = np.linalg.norm(sigma_yx @ v, axis=0)
-    order = [k for k in np.argsort(-s) if s[k] > 1e-9 * s.max()]
-    s, v = s[order], v[:, order]
-    return PathwayModes(u=sigma_yx @ v / s, s=s, v=v, d=np.einsum("ik,ij,jk->k", v, sigma_x, v))

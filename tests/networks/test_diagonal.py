@@ -1,31 +1,26 @@
-"""The decision whether a graph's data diagonalise, and its scalar modes against the full flow."""
+"""The decision whether bases of all nodes of a graph make its data diagonal."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from random import Random
 
-import numpy as np
-import pytest
 from hypothesis import given, settings
 
-from symreln.errors import NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
-from symreln.laws.network_flow import NetworkFlow
-from symreln.laws.scalar_modes import ScalarMode, scalar_modes
-from symreln.networks.bundles import NetworkData
 from symreln.networks.model import Network
 from symreln.networks.parts import Edge, Node
+from symreln.networks.shared_edges import EdgeData
 from symreln.specs.model import Dataset
 from symreln.verdict.diagonal import decide_diagonal
 from tests.networks.examples import dataset, random_data
 from tests.strategies import diagonal, exact, examples, orthogonal, rectangle, seeds
 
 
-def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> NetworkData:
+def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> EdgeData:
     """A pathway that is always open, and one with a gate; two hidden layers in the first."""
     nodes = (
         Node(name="x", size=x.shape[0], inputs=tuple(range(x.shape[0]))),
@@ -36,12 +31,10 @@ def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> NetworkD
     )
     ends = (("x", "h"), ("h", "k"), ("k", "y"), ("x", "g"), ("g", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    return NetworkData(
-        graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y)
-    )
+    return EdgeData(graph=Network(nodes=nodes, edges=edges), dataset=Dataset(inputs=x, targets=y))
 
 
-def diagonal_data(seed: int) -> NetworkData:
+def diagonal_data(seed: int) -> EdgeData:
     """Y = U S Vᵀ on orthonormal inputs scaled part by part: diagonal by construction."""
     random = Random(seed)
     v, u = orthogonal(random, 3), orthogonal(random, 4)
@@ -72,76 +65,12 @@ def test_for_one_pathway_it_is_the_commutator(seed: int):
         Node(name="y", size=2, outputs=(0, 1)),
     )
     graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
-    whole = NetworkData(graph=graph, dataset=data)
+    whole = EdgeData(graph=graph, dataset=data)
     if not whole.sigma_x:  # inputs that vanish
         return
     commutes = joint_spectrum(whole.sigma_yx[0], whole.sigma_x[0, 0]).commutator is None
     expected = Truth.PROVEN if commutes else Truth.REFUTED
     assert decide_diagonal(whole).outcome is expected
-
-
-def aligned_start(
-    data: NetworkData, modes: tuple[ScalarMode, ...], seed: int
-) -> tuple[list[np.ndarray], list[list[np.ndarray]]]:
-    """Weights that carry every mode on a direction of its own of every hidden node."""
-    generator = np.random.default_rng(seed)
-    graph = data.graph
-    turns = {
-        n.name: np.linalg.qr(generator.normal(size=(n.size, n.size)))[0]
-        for n in graph.nodes
-        if n.is_hidden
-    }
-    whole = [np.zeros(graph.shape(e)) for e in range(len(graph.edges))]
-    parts = []
-    for number, mode in enumerate(modes):
-        part = []
-        for e, edge in enumerate(graph.edges):
-            ends = []
-            for name in (edge.target, edge.source):
-                found = mode.vectors.get(name)
-                if name in turns and number < graph.node(name).size:
-                    found = turns[name][:, number]
-                ends += [] if found is None else [found]
-            value = generator.uniform(0.1, 0.6) if len(ends) == 2 else 0.0
-            if value:
-                whole[e] += value * np.outer(*ends)
-            part.append(np.array([[value]]))
-        parts.append(part)
-    return whole, parts
-
-
-@settings(max_examples=8, deadline=None)
-@given(seeds)
-def test_scalar_modes_follow_the_full_flow(seed: int):
-    data = diagonal_data(seed)
-    modes = scalar_modes(data, decide_diagonal(data))
-    whole, parts = aligned_start(data, modes, seed)
-    full = NetworkFlow.of(data)
-    times = (0.0, 1.0, 6.0)
-    losses = [full.loss(weights) for weights in full.trajectory(whole, times)]
-    scalar = [mode.flow.trajectory(p, times) for mode, p in zip(modes, parts, strict=True)]
-    for place, loss in enumerate(losses):
-        found = sum(m.flow.loss(s[place]) for m, s in zip(modes, scalar, strict=True))
-        assert found + full.half_power == pytest.approx(loss, rel=1e-10, abs=1e-11)
-
-
-@settings(max_examples=15, deadline=None)
-@given(seeds)
-def test_modes_are_bases_in_which_all_is_diagonal(seed: int):
-    data = diagonal_data(seed)
-    modes = scalar_modes(data, decide_diagonal(data))
-    bases = {}
-    for name in ("x", "y"):
-        vectors = [mode.vectors.get(name) for mode in modes]
-        assert sum(v is not None for v in vectors) == data.graph.node(name).size
-        zero = np.zeros(data.graph.node(name).size)
-        bases[name] = np.array([zero if v is None else v for v in vectors]).T
-        assert bases[name] @ bases[name].T == pytest.approx(np.eye(len(zero)), abs=1e-10)
-    full = NetworkFlow.of(data)
-    matrices = [bases["y"].T @ s @ bases["x"] for s in full.sigma_yx]
-    matrices += [bases["x"].T @ s @ bases["x"] for s in full.sigma_x.values()]
-    for matrix in matrices:
-        assert np.abs(matrix - np.diag(np.diag(matrix))).max() < 1e-10
 
 
 def test_data_that_do_not_are_refuted_with_a_witness():
@@ -154,8 +83,6 @@ def test_data_that_do_not_are_refuted_with_a_witness():
     product = data.sigma_yx[1] @ data.sigma_yx[0].T
     assert "entries (1, 2) and (2, 1)" in found.reason
     assert product.entry(0, 1) != product.entry(1, 0)
-    with pytest.raises(NoClosedFormError, match="refuted"):
-        scalar_modes(data, found)
 
 
 def test_a_rotation_between_pathways_is_refuted_although_all_products_commute():
@@ -172,15 +99,15 @@ def test_a_rotation_between_pathways_is_refuted_although_all_products_commute():
     )
     ends = (("x", "a"), ("x", "b"), ("a", "y"), ("b", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    found = decide_diagonal(NetworkData(graph=Network(nodes=nodes, edges=edges), dataset=data))
+    found = decide_diagonal(EdgeData(graph=Network(nodes=nodes, edges=edges), dataset=data))
     assert found.outcome is Truth.REFUTED
 
 
-def scaled(c: Scalar, targets: ExactMatrix) -> NetworkData:
+def scaled(c: Scalar, targets: ExactMatrix) -> EdgeData:
     x = ExactMatrix.identity(2, ("c",)).scale(c)
     nodes = (Node(name="x", size=2, inputs=(0, 1)), Node(name="y", size=2, outputs=(0, 1)))
     graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
-    return NetworkData(graph=graph, dataset=Dataset(inputs=x, targets=targets))
+    return EdgeData(graph=graph, dataset=Dataset(inputs=x, targets=targets))
 
 
 def test_with_parameters_it_is_proven_for_all_values_or_left_open():

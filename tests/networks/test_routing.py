@@ -1,46 +1,57 @@
-"""The routing network: proofs for all M and K, counts, closed forms, and the full graph."""
+"""The routing network: proofs for all M and K, counts, closed forms, and what is none."""
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
 import pytest
 import sympy as sp
 from scipy.integrate import quad
 
 import symreln as sr
+from symreln.cli.main import _guarded
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws import routing
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
-from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, circulant_uses, uses
 from symreln.laws.shared_chain import D, S
-from symreln.laws.three_edges import ThreeEdges, X, equal_start, half_time
-from symreln.networks.bundles import NetworkData
-from tests.networks.examples import aligned, chain_strengths, pathway_modes
+from symreln.laws.three_edges import ThreeEdges, X
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()
 
 
-def graph_data(m: int, k: int, items: int = 2, hidden: int = 3) -> NetworkData:
-    tables = [f"parameters.M.value={m}", f"parameters.K.value={k}", f"dataset.items={items}"]
-    spec = sr.load("routing", [*tables, f"network.hidden={hidden}"])
-    assert spec.graph is not None
-    return NetworkData(graph=spec.graph, dataset=spec.dataset)
+def of_sizes(m: int, k: int, *more: str) -> sr.Spec:
+    tables = [f"parameters.M.value={m}", f"parameters.K.value={k}", "dataset.items=2"]
+    return sr.load("routing", [*tables, *more])
 
 
-def test_every_step_is_proven_for_symbols():
-    found = sr.derive(sr.load("routing"))
-    assert isinstance(found, sr.NetworkDerivation)
-    claim = found.routing
-    assert claim is not None
-    assert claim.network == NETWORK
-    assert [step.outcome for step in claim.steps()] == [Truth.PROVEN] * 3
+@pytest.fixture(scope="module")
+def derived() -> sr.Derivation:
+    return sr.derive(sr.load("routing"))
+
+
+def test_it_is_derived_and_proven_for_symbols(derived):
+    assert derived.level is sr.Level.CLOSED_BY_SYMMETRY
+    assert all(step.outcome is Truth.PROVEN for step in derived.steps)
+    assert sum(step.name.startswith("closed form, ") for step in derived.steps) == 3
     assert all(line.holds for line in NETWORK.lines())
+    found = derived.to_json()
+    assert found["format"] == "symreln-derivation/2"
+    assert found["routing"]["speed"]["expr"] == "K*M**(1/3)"
+    assert float(found["routing"]["speed"]["decimal"]) == pytest.approx(2 * 4 ** (1 / 3))
+    # Four items in a binary tree: s² P² = 7, 3, 1, 1 and P = 4·2·4.
+    modes = found["pathways"][0]["modes"]
+    assert [(m["s"]["expr"], m["d"]["expr"], m["multiplicity"]) for m in modes] == [
+        ("sqrt(7)/32", "1/32", 1),
+        ("sqrt(3)/32", "1/32", 1),
+        ("1/32", "1/32", 2),
+    ]
+    assert {m["family"] for m in modes} == {"depth L balanced"}
+    assert {edge["name"]: edge["pathways"] for edge in found["graph"]["edges"]}["route"] == 8
 
 
 def test_conserved_differences_and_speed_as_printed():
@@ -59,15 +70,11 @@ def test_conserved_differences_and_speed_as_printed():
 @pytest.mark.parametrize("m", range(1, 7))
 def test_counts_agree_with_counting(m: int):
     for k in range(1, m + 1):
-        data = graph_data(m, k)
-        assert len(data.paths) == m * k
-        counted = Counter(edge for path in data.paths for edge in path.edges)
-        names = {edge.name: counted[e] for e, edge in enumerate(data.graph.edges)}
-        expected = [int(n.subs({M: m, K: k})) for n in NETWORK.chain.counts]
-        assert {n for name, n in names.items() if name.startswith("read")} == {expected[0]}
-        assert names["route"] == expected[1]
-        assert {n for name, n in names.items() if name.startswith("write")} == {expected[2]}
-        assert data.routing == (m, k)
+        edges = of_sizes(m, k).edges
+        assert edges.routing == ((m, k) if m * k > 1 else None)
+        if not isinstance(edges.sharing, str):
+            expected = tuple(int(n.subs({M: m, K: k})) for n in NETWORK.chain.counts)
+            assert edges.sharing.uses == expected
 
 
 def test_counting_refuses_what_it_cannot_count():
@@ -77,70 +84,16 @@ def test_counting_refuses_what_it_cannot_count():
     assert circulant_uses() == NETWORK.chain.counts == (K, K * M, K)
 
 
-SIZES = ((1, 1, 2, 3), (2, 1, 2, 2), (3, 2, 4, 4), (5, 3, 2, 4), (4, 4, 2, 3))
-
-
-@pytest.mark.parametrize(("m", "k", "items", "hidden"), SIZES)
-def test_the_full_graph_follows_three_numbers_a_mode(m: int, k: int, items: int, hidden: int):
-    data = graph_data(m, k, items, hidden)
-    flow, modes = NetworkFlow.of(data), pathway_modes(data)
-    pairs = m * k
-    times = [0.0, 2.0 * pairs * items, 10.0 * pairs * items]
-    states = flow.trajectory(aligned(data, 0.2), times)
-    loss = np.full(len(times), flow.half_power)
-    for s, d in zip(modes.s, modes.d, strict=True):
-        w = chain_strengths((k, pairs, k), float(s), float(d), (0.2,) * 3, times)
-        strength = w.prod(axis=1)
-        loss -= pairs * (s * strength - d * strength**2 / 2)
-    assert [flow.loss(w) for w in states] == pytest.approx(list(loss), abs=1e-10 * loss[0])
-    assert abs(loss[-1]) < 0.5 * loss[0]
-
-
-def test_pairs_that_are_never_trained_follow():
-    data = graph_data(4, 2, items=2)
-    flow = NetworkFlow.of(data)
-    last = flow.trajectory(aligned(data, 0.3), [0.0, 40.0])[-1]
-    place = {edge.name: e for e, edge in enumerate(data.graph.edges)}
-    trained = {path.edges for path in data.paths}
-
-    def whole(i: int, j: int) -> np.ndarray:
-        return last[place[f"write_{j}"]] @ last[place["route"]] @ last[place[f"read_{i}"]]
-
-    never = (place["read_1"], place["route"], place["write_4"])
-    assert never not in trained
-    assert whole(1, 4) == pytest.approx(whole(1, 1), abs=1e-11)
-
-
-@pytest.mark.parametrize("start", [(0.2, 0.5, 0.2), (0.3, 0.1, 0.3), (0.2, 0.4, 0.2)])
-def test_the_closed_form_gives_the_times_of_the_flow(start: tuple[float, float, float]):
-    """Starts with each sign of the difference; (0.2, 0.4, 0.2) is balanced at M = 4."""
-    m, k, s, d = 4, 2, 0.7, 0.4
-    counts = (k, m * k, k)
-    delta = start[1] ** 2 / (m * k) - start[0] ** 2 / k
-    form = ThreeEdges(
-        total=sp.Integer(k**3 * m),
-        s=sp.Float(s, 30),
-        d=sp.Float(d, 30),
-        sign=0 if abs(delta) < 1e-12 else (1 if delta > 0 else -1),
-        delta=sp.Float(delta, 30),
-        x0=sp.Float(start[1], 30) / sp.sqrt(m * k),
-    )
-    times = [0.0, 0.2, 0.6, 1.0, 1.5]
-    b = chain_strengths(counts, s, d, start, times)[:, 1]
-    found = form.times(b / np.sqrt(m * k), {})
-    assert list(found) == pytest.approx(times, abs=1e-10)
-
-
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 def test_the_closed_form_against_quadrature(sign: int):
     kappa, n, s, d = sp.symbols("kappa n s d", positive=True)
     form = ThreeEdges(total=n, s=s, d=d, sign=sign, delta=sign * kappa**2)
     assert form.residual() == 0
-    values = {kappa: 0.02, n: 5.0, s: 0.3, d: 1.1, sp.Symbol("x_0", positive=True): 0.04}
-    points = np.array([0.05, 0.2, 0.4])
+    values = {kappa: 0.02, n: 5.0, s: 0.3, d: 1.1, TIME_CONSTANT: 1}
     slope = sp.lambdify(X, (1 / form.velocity).subs(values))
-    expected = [quad(slope, 0.04, x, epsabs=1e-12, epsrel=1e-12)[0] for x in points]
-    assert list(form.times(points, values)) == pytest.approx(expected, rel=1e-10)
+    expected = quad(slope, 0.05, 0.4, epsabs=1e-12, epsrel=1e-12)[0]
+    ends = [sp.N(form.primitive.subs(values).doit().subs(X, x)) for x in (0.05, 0.4)]
+    assert complex(ends[1] - ends[0]).real == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_wrong_closed_form_has_a_residual():
@@ -154,71 +107,56 @@ def test_a_wrong_closed_form_has_a_residual():
 
 
 def test_the_balanced_time_is_that_of_the_flow():
-    m, k, s, d = 3, 2, 0.9, 0.5
-    counts, z = (k, m * k, k), 0.1
-    start = [float(np.sqrt(n)) * z for n in counts]
-    times = [0.0, 1.0, 2.0, 3.0]
-    strength = chain_strengths(counts, s, d, start, times).prod(axis=1)
-    values = {M: m, K: k, S: s, D: d, STRENGTH0: strength[0], TIME_CONSTANT: 1}
+    values = {M: 3, K: 2, S: 0.9, D: 0.5, STRENGTH0: 0.01, TIME_CONSTANT: 1}
+    rate = sp.lambdify(STRENGTH, 1 / NETWORK.chain.rate.subs(values))
     time = sp.lambdify(STRENGTH, NETWORK.chain.mode.printed.rhs.subs(values))
-    assert list(time(strength)) == pytest.approx(times, abs=1e-9)
+    expected = quad(rate, 0.01, 1.2, epsabs=1e-12, epsrel=1e-12)[0]
+    assert time(1.2) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (1, 3), (4, 2), (9, 5)])
 def test_speed_from_equal_weights_is_the_limit(m: int, k: int):
-    """Ratio of half-times at smaller and smaller starts; k may exceed m here: a formula of both."""
-    network = RoutingNetwork(domains=sp.Integer(m), partners=sp.Integer(k))
-    limit = float(network.speed_of_equal_weights)
-    counts, s, d = (k, m * k, k), 0.7, 0.3
+    """Ratio of the times to leave small equal starts; k may exceed m here: a formula of both."""
+    limit = float(RoutingNetwork(sp.Integer(m), sp.Integer(k)).speed_of_equal_weights)
 
-    def away(start: float) -> float:
-        return abs(half_time((1, 1, 1), s, d, start) / half_time(counts, s, d, start) - limit)
+    def leaving(counts: tuple[int, ...]) -> float:
+        """∫ dI / Π sqrt(1 + n I), twice the time to leave in units of τ/(s w_0)."""
 
-    assert away(1e-6) < 1e-3 * limit
-    assert away(1e-6) < away(1e-3) + 1e-12
+        def slope(x: float) -> float:  # I = (1 - x²)/x²
+            product = 1.0
+            for n in counts:
+                product *= (x * x + n * (1 - x * x)) ** 0.5
+            return 2 / product
 
+        return quad(slope, 0, 1)[0]
 
-def test_half_time_is_when_the_flow_is_half_way():
-    counts, s, d, start = (2, 6, 2), 0.5, 0.8, 0.1
-    time = half_time(counts, s, d, start)
-    strength = chain_strengths(counts, s, d, (start,) * 3, [0.0, time])[-1].prod()
-    assert strength == pytest.approx(s / (2 * d), rel=1e-10)
-    assert equal_start(counts, s, d, start).sign == -1
+    assert leaving((1, 1, 1)) / leaving((k, m * k, k)) == pytest.approx(limit, rel=1e-9)
 
 
 def test_what_is_no_routing_network_is_not_taken_for_one():
-    spec = sr.load("routing")
-    assert spec.graph is not None
-    whole = NetworkData(graph=spec.graph, dataset=spec.dataset)
-    assert not isinstance(whole.routing, str)
+    spec = of_sizes(4, 2)
     targets = spec.dataset.targets.masked(rows=range(1, spec.dataset.n_y))
-    other = replace(whole, dataset=replace(spec.dataset, targets=targets))
-    assert other.routing == "Sigma^yx differs between pathways"
+    other = replace(spec, dataset=replace(spec.dataset, targets=targets))
+    assert other.sharing == "Sigma^yx differs between pathways"
     closed = tuple(int(t != 1) for t in spec.dataset.labels["target"])
-    nodes = tuple(replace(n, gate=closed) if n.name == "in_1" else n for n in spec.graph.nodes)
-    fewer = replace(whole, graph=replace(spec.graph, nodes=nodes))
-    assert "equally many" in str(fewer.routing)
-
-
-def test_pathways_that_couple_are_no_routing_network():
-    """Equal data, one hidden edge, equal use; yet all four write the same outputs at once."""
-    outer = {"inputs": "all"}, {"outputs": "all"}
-    spec = sr.load(
-        {
-            "dataset": {"X": [[1, 0], [0, 1]], "Y": [[1, 2]]},
-            "node": [
-                *({"name": f"x{k}", **outer[0]} for k in (1, 2)),
-                {"name": "h", "size": 2},
-                {"name": "k", "size": 2},
-                *({"name": f"y{k}", **outer[1]} for k in (1, 2)),
-            ],
-            "edge": [
-                *({"from": f"x{k}", "to": "h"} for k in (1, 2)),
-                {"from": "h", "to": "k"},
-                *({"from": "k", "to": f"y{k}"} for k in (1, 2)),
-            ],
-        }
-    )
     assert spec.graph is not None
-    found = NetworkData(graph=spec.graph, dataset=spec.dataset)
-    assert found.routing == "the outputs of two pathways meet on common samples"
+    nodes = tuple(replace(n, gate=closed) if n.name == "in_1" else n for n in spec.graph.nodes)
+    fewer = replace(spec, graph=replace(spec.graph, nodes=nodes))
+    assert "different numbers of pathways" in str(fewer.sharing)
+    for each in (other, fewer):
+        assert each.edges.routing is None
+        assert sr.derive(each).to_json().get("routing") is None
+
+
+def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    small = ["--set", "parameters.M.value=3", "--set", "dataset.items=2", "--quiet"]
+    assert _guarded(["derive", "routing", "--out", str(tmp_path), *small]) == 0
+    out = capsys.readouterr().out
+    assert "tau db/dt = K*M*a*h*(s - a*b*d*h)" in out
+    assert "speed against unshared pathways: K*M**(1/3)" in out
+    assert "M_" not in out
+    assert json.loads((tmp_path / "certificate.json").read_text())["level"] == "closed by symmetry"
+    assert "For every number" in (tmp_path / "derivation.html").read_text("utf-8")
+    page = (tmp_path / "derivation.tex").read_text("utf-8")
+    first = page.split(r"\section{Dataset and pathways}")[0]
+    assert r"\tau \dot{\pi} = 3 K \sqrt[3]{M} \pi^{4/3}" in first

@@ -13,7 +13,7 @@ from symreln.calls.sweep import SweepAnswer
 from symreln.report.mode_table import Modes
 
 RESULTS = (
-    *(sr.Derivation, sr.NetworkDerivation, sr.Validation, sr.Spec, Modes),
+    *(sr.Derivation, sr.Validation, sr.Spec, Modes),
     *(FoundGates, GateAnswer, DepthAnswer, SweepAnswer),
 )
 

@@ -243,7 +243,7 @@ def test_formats_and_libraries_that_are_none_are_said(tmp_path):
 def test_what_a_call_needs_is_said_in_words():
     with pytest.raises(InputError, match=r"found 3, expected a derivation\. Write sr.validate"):
         sr.validate(3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match="expected a derivation of pathways"):
+    with pytest.raises(NotSupportedError, match="single pathway, and the spec has 8"):
         sr.from_weights(sr.derive("routing"), [[1]], [[1]])  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match=r'derive: found 3; give a Spec.*sr.derive\("xor"\)'):
         sr.derive(3)  # pyright: ignore[reportArgumentType]

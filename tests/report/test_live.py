@@ -196,7 +196,6 @@ def test_logarithm_of_gamma_is_that_of_the_library(tmp_path: Path):
         ("apart", "interfere"),
         ("narrow", "fewer hidden units"),
         ("contextual-different", "coupled matrices"),
-        ("routing", "nodes and edges"),
     ],
 )
 def test_page_says_why_it_has_no_sliders(name: str, why: str):

@@ -144,7 +144,7 @@ def test_labels_of_a_spec_stay_text(tmp_path: Path):
 def test_module_is_refused_where_no_formula_says_it(tmp_path: Path):
     with pytest.raises(NoClosedFormError, match="coupled matrices"):
         program(derived("contextual-different"))
-    with pytest.raises(NoClosedFormError, match="network of nodes and edges"):
+    with pytest.raises(NoClosedFormError, match="no closed form in time"):
         program(sr.derive(sr.load("routing")))
 
 

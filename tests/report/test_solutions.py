@@ -12,7 +12,6 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.claims.network.components import solution
 from symreln.document.model import Equation, label_of, walk
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
@@ -77,13 +76,6 @@ def test_implicit_solutions_are_printed_in_short_lines(layers):
     # The heights are 3 and 1.
     assert r"\left(\frac{\pi}{3}\right)^{1/" in solutions[0]
     assert r"\rho = \pi^{1/" in solutions[1]
-
-
-def test_the_solution_of_a_shared_chain_has_two_lines():
-    s, d, tau = sp.Rational(1, 2), sp.Rational(1, 4), sp.Symbol("tau", positive=True)
-    first, second = solution(Depth(layers=sp.Integer(3), s=s, d=d, tau=tau))
-    assert first.startswith("t &=")
-    assert second.startswith(r"T(\rho) &=")
 
 
 def test_heights_are_lowered_by_weight_decay_in_figures_and_words():

@@ -20,7 +20,7 @@ from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.verifier import digest, verify
 from tests import certificates as pathways
 from tests.certificates import Json, changed, leaves, mutation
-from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
+from tests.networks.examples import random_data, shared_spec, spec_of
 from tests.strategies import share
 from tests.verifier.test_mutations import accepted
 
@@ -66,7 +66,6 @@ def test_the_command_verifies_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
     "spec",
     [
         pytest.param(lambda: sr.load("depth"), id="depth"),
-        pytest.param(lambda: chain_spec(3), id="chain"),
         pytest.param(shared_spec, id="shared"),
         pytest.param(lambda: spec_of(random_data(2)), id="skip"),
     ],

@@ -14,8 +14,7 @@ def violates(spectrum):
 
 def row_of(name):
     found = sr.derive(name)
-    parts = found.components if isinstance(found, sr.NetworkDerivation) else ()
-    own = [s for part in parts for s in part.spectra] or [p.spectrum for p in found.pathways]
+    own = [p.spectrum for p in found.pathways]
     sizes = [s.commutator.relative_norm_squared for s in own if not s.commutes]
     sizes = [float(each.substitute(found.spec.values).to_fraction()) ** 0.5 for each in sizes]
     row = f"`{name}`", len(own), len(sizes), max(sizes, default=0.0), found.level.value

@@ -5,31 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from symreln.claims.derivation import Derived, of_pathways
-from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.derivation import Derivation
+from symreln.claims.routing import routing_of
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
+from symreln.pipeline.certificate.routing import routing_part
+from symreln.verdict.judge import Level
 from symreln.verifier import FORMAT, digest
 
 __all__ = ["certificate"]
 
 
-def certificate(derivation: Derived) -> Json | None:
+def certificate(derivation: Derivation) -> Json | None:
     """Return the certificate of a derivation: its gates, those taken later, and every size.
 
-    Of nodes and edges it is of a routing network; other graphs have none.
+    Of pathways that share edges, or have unequally many, it is of a routing network alone.
     """
-    if isinstance(derivation, NetworkDerivation):
-        return _of_network(derivation)
-    derivation = of_pathways(derivation)
+    known, routing = derivation.known, derivation.ask(routing_of)
+    if routing is not None:
+        return _whole(derivation, [pathways_part(_apart(derivation)), routing_part(routing)])
+    if known.sharing is not None or known.irregular:
+        return None
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
     parts = [
         derivation.ask(pathways_part),
@@ -43,17 +47,17 @@ def certificate(derivation: Derived) -> Json | None:
     return _whole(derivation, parts)
 
 
-def _of_network(derivation: NetworkDerivation) -> Json | None:
-    sizes = derivation.routing_sizes
-    if isinstance(sizes, str):
-        return None
-    from symreln.pipeline.certificate.routing import routing_part
+def _apart(derivation: Derivation) -> Derivation:
+    """Return the derivation of the same pathways with edges of their own: they do not couple."""
+    stages = tuple(
+        replace(stage, verdict=replace(stage.verdict, level=Level.CLOSED))
+        for stage in derivation.stages
+    )
+    verdict = replace(derivation.verdict, stages=tuple(stage.verdict for stage in stages))
+    return replace(derivation, stages=stages, verdict=verdict)
 
-    apart = derivation.components[0].unshared.ask(pathways_part)
-    return _whole(derivation, [apart, routing_part(derivation.data, *sizes)])
 
-
-def _whole(derivation: Derived, parts: list[Json]) -> Json:
+def _whole(derivation: Derivation, parts: list[Json]) -> Json:
     spec, texts = derivation.spec, texts_of(derivation.spec)
     whole = {
         "format": FORMAT,

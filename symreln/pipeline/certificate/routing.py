@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.laws.routing import DOMAINS, PARTNERS, SIGNS, RoutingNetwork
+from symreln.laws.routing import DOMAINS, PARTNERS, SIGNS
 from symreln.laws.three_edges import ThreeEdges, X
 from symreln.verifier.numbers import render
 
 if TYPE_CHECKING:
+    from symreln.claims.routing import Routing
     from symreln.claims.texts import Json
-    from symreln.networks.bundles import NetworkData
 
 
 def _text(expr: Any, letters: Sequence[sp.Symbol]) -> str:
@@ -95,28 +95,26 @@ def _ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
     return {"sign": form.sign, "time": {"powers": powers, "sums": sums}}
 
 
-def routing_part(data: NetworkData, domains: int, partners: int) -> Json:
+def routing_part(routing: Routing) -> Json:
     """Return what is claimed of a routing network, and for all M and K.
 
     Args:
-        data: The graph on its data.
-        domains: M.
-        partners: K.
+        routing: The network.
 
     Raises:
         ArithmeticError: A printed form differs from what would be shown.
     """
-    ends = [(path.edges[0], path.edges[-1]) for path in data.paths]
+    ends = [(path.edges[0], path.edges[-1]) for path in routing.paths]
     first, last = (list(dict.fromkeys(side)) for side in zip(*ends, strict=True))
-    network, letters = RoutingNetwork(), (DOMAINS, PARTNERS)
+    network, letters = routing.network, (DOMAINS, PARTNERS)
     size = sp.Symbol("kappa", positive=True)
     counts, total = network.chain.counts, network.chain.total
     n1, n2, _ = counts
     return {
         "kind": "routing",
         "pairs": [[first.index(a), last.index(b)] for a, b in ends],
-        "domains": domains,
-        "partners": partners,
+        "domains": routing.domains,
+        "partners": routing.partners,
         "uses": [_text(n, letters) for n in counts],
         "chain": {
             "conserved": [_text(n / n1, letters) for n in counts[1:]],

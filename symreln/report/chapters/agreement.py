@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.claims.claim import said_of
-from symreln.claims.derivation import of_pathways
 from symreln.claims.integration import network_of
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
@@ -27,12 +26,11 @@ from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say, typeset
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
-from symreln.experiment.scalar_modes import EdgeModes
 from symreln.report.chapters.gate_law import gate_law_blocks
-from symreln.report.chapters.judgement import diagnosis_blocks, judgement_blocks
+from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.sentences import beside_clauses, metric_rows, titles
+from symreln.report.sentences import beside_clauses, metric_rows
 
 if TYPE_CHECKING:
     from symreln.experiment.aligned import PathwayAlignment
@@ -55,23 +53,16 @@ def agreement_chapter(validation: Validation) -> Section:
         *_beside(validation),
         _comparison(validation),
     ]
-    if validation.edges is not None:
-        blocks += [
-            *diagnosis_blocks(validation.diagnosis, titles(validation)),
-            _edge_start(validation.edges),
-            _edge_strengths(validation.edges),
-        ]
-    else:
-        blocks += [
-            *said_of(validation.derivation, regime_of),
-            *_published(validation),
-            *judgement_blocks(validation),
-            *_closed_forms(validation),
-            *_strengths(validation),
-            *gate_law_blocks(validation),
-            *mean_field_blocks(validation),
-            *_assumptions(validation),
-        ]
+    blocks += [
+        *said_of(validation.derivation, regime_of),
+        *_published(validation),
+        *judgement_blocks(validation),
+        *_closed_forms(validation),
+        *_strengths(validation),
+        *gate_law_blocks(validation),
+        *mean_field_blocks(validation),
+        *_assumptions(validation),
+    ]
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
 
 
@@ -179,7 +170,7 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say where the units are that count for no pathway, and what tests where modes start."""
-    early = of_pathways(validation.derivation).ask(unsupported_early)
+    early = validation.derivation.ask(unsupported_early)
     if not validation.kappas:
         return list(early.says())
     places = f" {early.counted}" if early.counted else ""
@@ -197,48 +188,9 @@ def _strengths(validation: Validation) -> list[Block]:
 
 def _trained(validation: Validation) -> str:
     gated = "gated deep linear networks"
-    if validation.edges is not None:
-        start = f"strength {validation.edges.descent.start:.4g} in every mode that learns"
-        return f"{validation.seeds} {gated}, and one whose edges start aligned with {start},"
     if validation.network is None:
         return f"{validation.seeds} {gated}"
     return f"{validation.seeds} {validation.network_name}s and as many {gated}"
-
-
-def _edge_start(edges: EdgeModes) -> Block:
-    """Say where the modes of random weights start."""
-    start = edges.start
-    if isinstance(start, str):
-        return prose(
-            Strong("Random weights"),
-            f": the effective start of their modes is not derived: {start}. Their losses are "
-            "recorded, and not compared.",
-        )
-    scatter = f" ± {start.error:.2g}" if start.error else ""
-    how = (
-        f"a Monte Carlo estimate over {len(start.amplitudes)} isolated modes of random weights, "
-        "followed until they have aligned; the predicted loss is the mean over them"
-        if start.error
-        else "the length of the combination of all edges that grows fastest"
-    )
-    return prose(
-        Strong("Random weights"),
-        f" start in effect as edges that all have strength {start.amplitude:.4g}{scatter}: {how}.",
-    )
-
-
-def _edge_strengths(edges: EdgeModes) -> Table:
-    rows = [
-        (label, str(number), f"{one:.8g}", f"{other:.8g}")
-        for label, number, one, other in edges.strengths
-    ]
-    left = len(rows) - MOST
-    return Table(
-        header=("pathways", "mode", "predicted", "trained"),
-        rows=tuple(rows if left <= 0 else [*rows[:MOST], (f"… {left} more", "", "", "")]),
-        caption="Strengths at the last step of the network that started aligned.",
-        alignment="lrrr",
-    )
 
 
 def _capital(sentence: str) -> str:
@@ -246,7 +198,7 @@ def _capital(sentence: str) -> str:
 
 
 def _assumptions(validation: Validation) -> list[Block]:
-    derivation = of_pathways(validation.derivation)
+    derivation = validation.derivation
     limited = derivation.known.lowers_plateaus or bool(derivation.ask(narrow_pathways))
     blocks: list[Block] = [
         say(
@@ -269,7 +221,7 @@ def _assumptions(validation: Validation) -> list[Block]:
 
 def _which_phase(validation: Validation) -> str:
     """Say which gates the last step belongs to, where they switch."""
-    begin, _ = of_pathways(validation.derivation).phases[-1]
+    begin, _ = validation.derivation.phases[-1]
     if not begin:
         return ""
     return (
@@ -294,7 +246,7 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
         )
     blocks: list[Block] = [prose(*content, ".")]
     if split is not None:
-        pathways = of_pathways(validation.derivation).pathways
+        pathways = validation.derivation.pathways
         shares = zip(pathways, split.shares, strict=True)
         shown = ", ".join(f"{p.name} {percent(share)}" for p, share in list(shares)[:12])
         blocks.append(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import constants_table, printed_constants
-from symreln.claims.derivation import of_pathways
 from symreln.document.model import Block, Code, Details, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
@@ -18,7 +17,7 @@ from symreln.report.summary import checks_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.claims.derivation import Derived
+    from symreln.claims.derivation import Derivation
     from symreln.document.inlines import Content
     from symreln.experiment.confront import Validation
     from symreln.specs.model import NetworkSpec
@@ -42,7 +41,7 @@ _SETTINGS = {
 MOST_NAMED = 8
 
 
-def closing_chapter(derivation: Derived, validation: Validation | None) -> Section:
+def closing_chapter(derivation: Derivation, validation: Validation | None) -> Section:
     """Return the constants, the checks, and the hyper-parameters, seeds and versions."""
     constants = derivation.ask(printed_constants) if validation is None else validation.constants
     versions = ", ".join(f"{name} {value}" for name, value in library_versions().items())
@@ -55,11 +54,11 @@ def closing_chapter(derivation: Derived, validation: Validation | None) -> Secti
     return Section(title="Provenance and checks", blocks=blocks, label="sec:provenance")
 
 
-def _checks(derivation: Derived) -> Iterator[Block]:
+def _checks(derivation: Derivation) -> Iterator[Block]:
     """Yield what was checked, and how that is checked again."""
     again = (
-        "No certificate comes with it: of nodes and edges there is one where they are a routing "
-        "network."
+        "No certificate comes with it: of pathways that share edges, or have unequally many, "
+        "there is one where they are a routing network."
         if derivation.ask(certificate) is None
         else "The certificate beside it can be checked again by `symreln verify certificate.json`, "
         "which uses rational arithmetic alone."
@@ -85,7 +84,7 @@ def _in_two_columns(rows: list[tuple[Content, ...]]) -> Table:
 
 
 def _settings_of(
-    derivation: Derived, validation: Validation | None
+    derivation: Derivation, validation: Validation | None
 ) -> Iterator[tuple[Content, ...]]:
     """Yield (quantity, value) of the dataset, the network and its training."""
     spec = derivation.spec
@@ -94,21 +93,15 @@ def _settings_of(
     for name, value in spec.dataset.options.items():
         yield f"dataset: {name}", sizes.get(name, typeset(_once(value)))
     if spec.network is not None:
-        edges = spec.graph is not None
-        yield from _edge_rows(spec.network) if edges else _settings(spec.network)
+        yield from _settings(spec.network)
     if validation is not None:
         yield "hidden units of a pathway of the GDLN", _pathway_units(validation)
         yield "seeds", f"{validation.seeds} of each kind, random streams from {validation.rng}"
 
 
-def _edge_rows(network: NetworkSpec) -> list[tuple[Content, ...]]:
-    rows = _settings(network, "init_std", "learning_rate", "loss")
-    return [("strength of every edge at the start", *rows[0][1:]), *rows[1:]]
-
-
-def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
-    """Return (name, value) of some settings, or of all."""
-    shown = {key: getattr(network, key) for key in _SETTINGS if key in (keys or network.keys)}
+def _settings(network: NetworkSpec) -> list[tuple[Content, ...]]:
+    """Return (name, value) of all settings."""
+    shown = {key: getattr(network, key) for key in _SETTINGS if key in network.keys}
     shown["loss"] = f"{network.loss} over samples, full batch"
     return [
         (_SETTINGS[key], Code(written(value)) if isinstance(value, Fraction) else str(value))
@@ -129,7 +122,7 @@ def _pathway_units(validation: Validation) -> str:
         pathways = validation.derivation.spec.pathways
         units = [layers.w1.shape[1] for layers in validation.gdln.weights]
         return _units_text(dict(zip((p.name for p in pathways), units, strict=True)))
-    units = of_pathways(validation.derivation).known.units
+    units = validation.derivation.known.units
     return "none" if units is None else f"{validation.gdln.matrices[0].shape[1]} a layer"
 
 

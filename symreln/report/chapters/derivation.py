@@ -79,7 +79,7 @@ def _share(derivation: Derivation) -> Iterator[Block]:
     else:
         yield prose(f"Taking part are {half}.")
     own = [p.number for p in derivation.pathways if p.effective.pathway.hidden is not None]
-    if own:
+    if own and derivation.spec.edge_network is None:  # nodes are drawn as they are
         which = ", ".join(map(str, own))
         yield say(
             f"In pathways with hidden units of their own ({which}) $\\sigma$ is scaled so that "
@@ -116,7 +116,7 @@ def written_system(derivation: Derivation, stage: StageDerivation) -> Equation |
 
     None where modes do not couple, or where some s² is not rational.
     """
-    if stage.verdict.level is not Level.COUPLED_MODES:
+    if stage.verdict.level is not Level.COUPLED_MODES or derivation.by_edges:
         return None
     system = symbolic_system(stage, derivation.spec.symbols)
     if system is None:

@@ -11,6 +11,7 @@ from symreln.claims.families.claim import every_size
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.phases import until_text
+from symreln.claims.routing import routing_of
 from symreln.document.model import Block, Math, Reference, Section, Strong, equation, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
@@ -35,7 +36,7 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.claims.derivation import Derivation, Derived
+    from symreln.claims.derivation import Derivation
     from symreln.claims.equilibria import Race
     from symreln.document.inlines import Content
     from symreln.experiment.outcome import Validation
@@ -83,6 +84,8 @@ def result_chapter(
     shown = first_modes(derivation)
     blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
     blocks.append(prose(*_verdict(derivation)))
+    routing = derivation.ask(routing_of)
+    blocks += [] if routing is None else routing.first_page()
     blocks += _formulas(derivation, names)
     if shown:
         blocks.append(modes_table(derivation, shown, names, label=MODES))
@@ -226,7 +229,9 @@ def _origins(derivation: Derivation) -> Block:
     return prose(*content)
 
 
-def first_page(blocks: list[Block], derivation: Derived, validation: Validation | None) -> Section:
+def first_page(
+    blocks: list[Block], derivation: Derivation, validation: Validation | None
+) -> Section:
     """Return the first page of some blocks: with what agrees, and with what was proven."""
     if validation is not None:
         # Here, because a derivation without training needs no SciPy.
@@ -237,7 +242,7 @@ def first_page(blocks: list[Block], derivation: Derived, validation: Validation 
     return Section(title="Result", label="sec:result", blocks=(*blocks, trusted))
 
 
-def _trust(derivation: Derived, validation: Validation | None) -> Block:
+def _trust(derivation: Derivation, validation: Validation | None) -> Block:
     """Say what was proven, and which numbers of the prediction are free."""
     found = derivation.ask(printed_constants) if validation is None else validation.constants
     return say(

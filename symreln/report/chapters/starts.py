@@ -45,6 +45,8 @@ def start_content(derivation: Derivation) -> list[Inline]:
     """Say where strengths start: π₀, with κ of the pathways that have one."""
     if derivation.given_start is not None:
         return [*phrase("Strengths start where was asked, at {it}.", it=_at(derivation))]
+    if derivation.by_edges:
+        return [*phrase("Weights start as they are drawn; predicted is the mean over draws.")]
     if derivation.strength0 is None:
         return [
             *phrase(

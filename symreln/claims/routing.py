@@ -10,71 +10,52 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
-from symreln.claims.network.components import mode_values
-from symreln.claims.network.in_numbers import InNumbers, in_numbers
 from symreln.document.mathtext import to_latex
-from symreln.document.model import (
-    Block,
-    Math,
-    Section,
-    equation,
-    prose,
-)
-from symreln.document.numerals import decimal_latex
+from symreln.document.model import Block, Math, Section, equation, prose
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import say
 from symreln.exact.truth import Truth
-from symreln.laws.routing import (
-    DOMAINS,
-    EDGES,
-    PARTNERS,
-    SIGNS,
-    RoutingNetwork,
-)
+from symreln.laws.routing import DOMAINS, EDGES, PARTNERS, SIGNS, RoutingNetwork
 from symreln.laws.three_edges import DELTA, X
 
 if TYPE_CHECKING:
-    from symreln.claims.network.derivation import NetworkDerivation
-    from symreln.exact.spectrum import JointSpectrum
+    from symreln.claims.derivation import Derivation
+    from symreln.networks.model import Path
 
 
 @record(eq=False)
 class Routing(Claim):
-    """A network of nodes and edges that is a routing network, for every M and K.
+    """Pathways whose edges make a routing network, for every M and K.
 
     Attributes:
         network: The routing network, with M and K as symbols.
         domains: M of the graph.
         partners: K of the graph.
-        spectrum: Exact modes of one pathway: all pathways have the same.
-        curves: Its strengths at the declared values, or why there are none.
+        paths: Its pathways.
     """
 
     network: RoutingNetwork
     domains: int
     partners: int
-    spectrum: JointSpectrum
-    curves: InNumbers
+    paths: tuple[Path, ...]
 
     def values(self) -> dict[str, Any]:
         """Return what derivation.json says of it."""
-        network, found = self.network, self.curves.found
+        network, chain = self.network, self.network.chain
         return {
             "domains": self.domains,
             "partners": self.partners,
-            "uses": dict(zip(EDGES, network.chain.counts, strict=True)),
-            "equations": network.chain.velocities,
-            "conserved": network.chain.conserved,
-            "balanced_rate": network.chain.rate,
-            "balanced_time": network.chain.mode.printed.rhs,
+            "uses": dict(zip(EDGES, chain.counts, strict=True)),
+            "equations": chain.velocities,
+            "conserved": chain.conserved,
+            "balanced_rate": chain.rate,
+            "balanced_time": chain.mode.printed.rhs,
             "closed_forms": [
                 {"difference": words, "time": network.equal_ends(sign).primitive}
                 for sign, words in SIGNS.items()
             ],
-            "speed": self._at(network.chain.gain),
+            "speed": self._at(chain.gain),
             "speed_from_equal_weights": self._at(network.speed_of_equal_weights),
-            "modes": mode_values(self.spectrum),
-            "speed_from_start": None if isinstance(found, str) else found.speed,
         }
 
     def _at(self, expr: sp.Expr) -> dict[str, Any]:
@@ -130,27 +111,19 @@ class Routing(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
-        blocks: list[Block] = [
-            _setting(),
-            *_equal_ends(self.network),
-            *_speed(self.network),
-            *_start(self.curves),
-        ]
-        yield Section(title="The routing network", label="sec:routing", blocks=tuple(blocks))
+        blocks = (_setting(), *_equal_ends(self.network), *_speed(self.network))
+        yield Section(title="The routing network", label="sec:routing", blocks=blocks)
 
 
-def routing_of(derivation: NetworkDerivation) -> Routing | None:
-    """Return the routing network for every M and K, where the graph is one and has modes."""
-    found = derivation.routing_sizes
-    if isinstance(found, str):
+def routing_of(derivation: Derivation) -> Routing | None:
+    """Return the routing network for every M and K, where edges make one and modes close."""
+    if derivation.known.sharing is None or not derivation.closed:
         return None
-    return Routing(
-        network=RoutingNetwork(),
-        domains=found[0],
-        partners=found[1],
-        spectrum=derivation.components[0].spectra[0],
-        curves=derivation.ask(in_numbers),
-    )
+    edges = derivation.spec.edges
+    if edges.routing is None:
+        return None
+    domains, partners = edges.routing
+    return Routing(network=RoutingNetwork(), domains=domains, partners=partners, paths=edges.paths)
 
 
 def _setting() -> Block:
@@ -161,7 +134,7 @@ def _setting() -> Block:
         "different samples, so pathways do not couple; every pair's data are the same "
         "up to the bases of its domains. $s$ and $d$ are the singular value and the "
         "input eigenvalue of a mode of one pathway, over the whole dataset; $a$, $b$ and $h$ are "
-        r"the strengths of an input, the hidden and an output edge in it, and $\pi = abc$."
+        r"the strengths of an input, the hidden and an output edge in it, and $\pi = abh$."
     )
 
 
@@ -217,18 +190,4 @@ def _speed(network: RoutingNetwork) -> list[Block]:
         ),
         equation(to_latex(network.speed_of_equal_weights)),
         say("($K$ for $M = 1$): $F$ grows as $1/w_0$, and the sum over roots stays bounded."),
-    ]
-
-
-def _start(curves: InNumbers) -> list[Block]:
-    found = curves.found
-    if isinstance(found, str) or found.speed is None:
-        return []
-    return [
-        prose(
-            "From the declared start, aligned weights of strength ",
-            Math(decimal_latex(repr(found.start))),
-            ", the strongest mode comes to half its plateau "
-            f"{found.speed:.6g} times as fast as with unshared pathways, by the closed forms.",
-        )
     ]

@@ -1,1 +1,0 @@
-"""What is found of a network of nodes and edges: parts that learn apart."""

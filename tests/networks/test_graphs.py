@@ -1,0 +1,257 @@
+"""Networks of nodes and edges, from tables to what is derived of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+
+import symreln as sr
+from symreln.cli.main import _guarded
+from symreln.errors import SpecError
+from symreln.exact.truth import Truth
+from symreln.laws.shared_chain import SharedChain
+from symreln.report import html
+from symreln.specs.model import Spec
+from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
+from tests.strategies import seeds
+
+TABLES = {
+    "title": "Two paths",
+    "dataset": {
+        "X": [["1", "1", "0"], ["0", "g", "1"]],
+        "Y": [["1", "0", "1"]],
+        "labels": {"context": [1, 1, 2], "side": ["left", "right", "right"]},
+        "groups": {"inputs": {"both": [0, 1]}},
+    },
+    "parameters": {"g": {"positive": True, "value": "1/2"}},
+    "node": [
+        {"name": "x", "inputs": "both"},
+        {"name": "h", "size": 3, "gate": "context == 1"},
+        {"name": "k_{side}", "each": "side", "size": 2, "gate": "side == {side}"},
+        {"name": "y", "outputs": "all"},
+    ],
+    "edge": [
+        {"from": "x", "to": "h"},
+        {"from": "h", "to": "y", "gate": ["1", "g", 1]},
+        {"from": "x", "to": "k_{side}", "each": "side"},
+        {"from": "k_{side}", "to": "y", "each": "side", "name": "up {side}"},
+    ],
+}
+#: White inputs, and such that do not commute with the targets' correlation.
+WHITE, MIXED = [[1, 0, 1, 0], [0, 1, 0, 1]], [[1, 0, 1, 2], [0, 1, 1, 1]]
+TARGETS = [[2, 1, 2, 1], [1, 2, 1, 2]]
+#: Edges "from to" of graphs from x to y whose edges follow no one equation, with the reason.
+IRREGULAR = {
+    "x h, h y, x y": "different numbers of edges",
+    "x h, h a, h b, a y, b y": "meet on common samples",
+    "x h, x g, h a, g a, h b, a y, b y": "different numbers of pathways",
+}
+
+
+def changed(**tables: object) -> dict[str, object]:
+    return {**TABLES, **tables}
+
+
+def drawn(edges: str, x: list[list[int]] = WHITE, **network: object) -> Spec:
+    ends = [text.split() for text in edges.split(", ")]
+    names = dict.fromkeys(name for end in ends for name in end)
+    kinds: dict[str, dict[str, object]] = {"x": {"inputs": "all"}, "y": {"outputs": "all"}}
+    return sr.load(
+        {
+            "dataset": {"X": x, "Y": TARGETS},
+            "node": [{"name": n, **kinds.get(n, {"size": 4})} for n in names],
+            "edge": [{"from": a, "to": b} for a, b in ends],
+            "network": {
+                **{"hidden": 4, "init_std": "1/4", "learning_rate": "1/20", "loss": "mean"},
+                **{"steps": 50, **network},
+            },
+        }
+    )
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def test_nodes_and_edges_become_a_graph_with_its_pathways():
+    spec = sr.load(TABLES)
+    assert spec.graph is not None
+    assert [n.name for n in spec.graph.nodes] == ["x", "h", "k_left", "k_right", "y"]
+    edges = ["x → k_left", "x → k_right", "up left", "up right"]
+    assert [e.name for e in spec.graph.edges][2:] == edges
+    assert {p.name: p.open_samples for p in spec.pathways} == {
+        "x → h → y": (0, 1),
+        "x → k_left → y": (0,),
+        "x → k_right → y": (1, 2),
+    }
+    at = spec.at_values()
+    assert at.graph is not None
+    assert at.parameters == ()
+    assert str(spec.pathways[0].gate[1]) == "g_"
+    assert str(at.pathways[0].gate[1]) == "1/2"
+
+
+def test_gains_on_nodes_and_edges_take_their_values():
+    node = {"name": "h", "size": 3, "gate": [1, "2*g", "g"]}
+    at = sr.load(changed(node=[TABLES["node"][0], node, *TABLES["node"][2:]])).at_values().graph
+    assert at is not None
+    assert at.node("h").gate == (1, 1, Fraction(1, 2))
+    assert at.edges[1].gate == (1, Fraction(1, 2), 1)
+
+
+CLOSED = {
+    "node": [
+        {"name": "x", "inputs": "both", "gate": "context == 1"},
+        {"name": "y", "outputs": "all", "gate": "context == 2"},
+    ],
+    "edge": [{"from": "x", "to": "y"}],
+    "parameters": {},
+    "dataset": {**TABLES["dataset"], "X": [["1", "1", "0"], ["0", "1", "1"]]},
+}
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        (changed(node=[]), "node: found an empty list"),
+        (changed(edge=[{"from": "x"}]), "edge[0].to: found nothing"),
+        (changed(pathway=[{"name": "p"}]), "pathways beside a graph"),
+        (changed(edge=[{"from": "x", "to": "yy"}]), 'edge[0].to: found the unknown node "yy"'),
+        (changed(edge=[{"from": "x", "to": "y", "gat": "all"}]), "a key of [[edge]]"),
+        (changed(node=[{"name": "x", "inputs": "bth"}, *TABLES["node"][1:]]), "bth"),
+        (changed(node=[*TABLES["node"], {"name": "z", "gate": "contxt == 1"}]), "contxt"),
+        (changed(node=[*TABLES["node"], {"name": "z", "each": "sides"}]), "unknown label"),
+        (changed(node=[*TABLES["node"], {"name": "z"}]), "node[4].size: found nothing"),
+        (changed(node=[*TABLES["node"], {"name": "h", "size": 1}]), "node[4].name"),
+        (
+            changed(edge=[*TABLES["edge"], {"from": "y", "to": "h"}]),
+            "edge[4].from: found the output node",
+        ),
+        (changed(**CLOSED), "gates are open together"),
+    ],
+)
+def test_what_is_wrong_with_a_graph_is_said_with_its_table(tables: dict, message: str):
+    with pytest.raises(SpecError) as caught:
+        sr.load(tables)
+    assert message in str(caught.value)
+
+
+# -- derivations -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["xor", "linear-hierarchy", "contextual-3"])
+def test_pathways_as_a_graph_have_the_same_modes_and_verdict(name: str):
+    """Two edges through a hidden node of its own for each, trained jointly."""
+    asked = sr.load(name, ["dataset.items=2"] if name == "contextual-3" else []).at_values()
+    pathways = tuple(replace(p, stage=1) for p in asked.pathways)
+    asked = replace(asked, network=None, pathways=pathways)
+    graph = asked.network_graph
+    both = sr.derive(asked), sr.derive(replace(asked, graph=graph))
+    first, second = ([(m.s, m.d, m.d_eff, m.family) for m in each.modes] for each in both)
+    assert first == second
+    assert both[0].verdict.reasons == both[1].verdict.reasons
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+def test_a_chain_is_closed_by_the_law_of_its_depth(depth: int):
+    found = sr.derive(chain_spec(depth))
+    names = {1: "shallow", 2: "two-layer balanced"}
+    assert found.level is sr.Level.CLOSED
+    assert {mode.family for mode in found.modes} == {names.get(depth, "depth L balanced")}
+    assert all(step.outcome is Truth.PROVEN for step in found.steps)
+
+
+def test_sharing_divides_time_by_the_gain():
+    """Used by 2, 4, 4 and 2 pathways: N = 64, so that all is 64^(1/4) times as fast."""
+    found = sr.derive(shared_spec())
+    alone = sr.derive(replace(shared_spec(), graph=None, network=None))
+    assert found.level is sr.Level.CLOSED_BY_SYMMETRY
+    assert alone.level is sr.Level.CLOSED
+    assert {mode.family for mode in found.modes} == {"depth L balanced"}
+    page = found.to_latex()
+    assert r"\tau \to \frac{\sqrt{2} \tau}{4}" in page
+    assert found.certificate is None
+
+
+@pytest.mark.parametrize("counts", [(1, 3), (2, 2, 5), (3, 1, 1, 2), (1, 2, 3, 4, 5)])
+def test_the_equations_of_shared_edges_are_proven_for_any_counts(counts: tuple[int, ...]):
+    assert all(line.holds for line in SharedChain(counts=tuple(map(sp.Integer, counts))).lines())
+
+
+@pytest.mark.parametrize("edges", IRREGULAR)
+@pytest.mark.parametrize("x", [WHITE, MIXED])
+def test_edges_without_one_equation_are_integrated(edges: str, x: list[list[int]]):
+    found = sr.derive(drawn(edges, x))
+    level = sr.Level.COUPLED_MODES if x is WHITE else sr.Level.COUPLED_MATRICES
+    assert found.level is level
+    assert IRREGULAR[edges] in found.verdict.reasons[-1]
+    assert all(step.outcome is Truth.PROVEN for step in found.steps)
+    assert found.certificate is None
+    page = html.render(found.to_document())
+    assert "Nothing closes further" in page
+    curves = found.evaluate([0, 5, 49])
+    assert curves.loss[0] > curves.loss[1] > curves.loss[2]
+    assert "drawn from the initialisation distribution" in curves.method
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_chain_whose_modes_do_not_close_keeps_its_matrices(depth: int):
+    names = ["x", *"abcd"[: depth - 1], "y"]
+    edges = ", ".join(f"{a} {b}" for a, b in pairwise(names))
+    found = sr.derive(drawn(edges, MIXED))
+    assert found.level is sr.Level.COUPLED_MATRICES
+    assert "not diagonalisable" in found.verdict.reasons[0]
+    losses = found.evaluate(np.arange(50.0)).loss
+    assert np.all(np.diff(losses) < 1e-12)
+
+
+def test_targets_that_vanish_teach_nothing():
+    spec = drawn("x h, h y, x y")
+    targets = spec.dataset.targets.scale(0)
+    found = sr.derive(replace(spec, dataset=replace(spec.dataset, targets=targets)))
+    assert all(mode.s == 0 for mode in found.modes)
+
+
+@settings(max_examples=12, deadline=None)
+@given(seeds)
+def test_any_graph_is_derived_and_written(seed: int):
+    """Random layers, edges that skip, gates with gains, on data of low rank."""
+    found = sr.derive(spec_of(random_data(Random(seed).randrange(10**6))))
+    written = json.loads(json.dumps(found.to_json()))
+    assert written["verdict"]["level"] == found.level.value
+    assert len(written["pathways"]) == len(found.spec.pathways)
+    assert html.render(found.to_document())
+
+
+def test_witnesses_are_mathematics():
+    page = sr.derive("depth").to_latex()
+    assert "is not symmetric" in page
+    assert "[U+" not in page.split(r"\begin{document}")[1]
+
+
+def test_the_command_derives_a_graph_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    spec, folder = tmp_path / "spec.toml", tmp_path / "out"
+    spec.write_text(
+        '[dataset]\nX = [["1", "0"], ["0", "1"]]\nY = [["2", "1"]]\n'
+        '[[node]]\nname = "x"\ninputs = "all"\n[[node]]\nname = "h"\nsize = 2\n'
+        '[[node]]\nname = "y"\noutputs = "all"\n'
+        '[[edge]]\nfrom = "x"\nto = "h"\n[[edge]]\nfrom = "h"\nto = "y"\n'
+        '[[edge]]\nfrom = "x"\nto = "y"\n'
+    )
+    wanted = ["--out", str(folder), "--format", "json", "--quiet"]
+    assert _guarded(["derive", str(spec), *wanted]) == 0
+    out = capsys.readouterr().out
+    assert "coupled modes" in out
+    (written,) = folder.iterdir()
+    found = json.loads(written.read_text())
+    assert [edge["pathways"] for edge in found["graph"]["edges"]] == [1, 1, 1]
