@@ -64,8 +64,7 @@ def whole_number(value: object, where: str, least: int, most: int | None = None)
     if whole and number >= least and (most is None or number <= most):
         return number
     bound = f"from {least}" if most is None else f"from {least} to {most}"
-    msg = f"{where}: found {_named(value)}; give a whole number {bound}"
-    raise InputError(msg)
+    raise _refused(where, _named(value), f"give a whole number {bound}")
 
 
 def check_counts(seeds: object, rng: object, where: str) -> tuple[int, int]:
@@ -95,8 +94,7 @@ def exact_value(value: object, where: str, needed: str) -> Fraction:
     try:
         return exact_number(number)
     except Finding as finding:
-        msg = f"{where}: found {finding.found}; {needed}"
-        raise InputError(msg) from finding
+        raise _refused(where, finding.found, needed) from finding
 
 
 def exact_times(times: object) -> list[Fraction]:
@@ -107,8 +105,7 @@ def exact_times(times: object) -> list[Fraction]:
     """
     found = [exact_value(time, "times", _EXACT_TIMES) for time in _entries(times, _EXACT_TIMES)]
     if any(time < 0 for time in found):
-        msg = f"times: found {min(found)}; {_EXACT_TIMES}"
-        raise InputError(msg)
+        raise _refused("times", str(min(found)), _EXACT_TIMES)
     return found
 
 
@@ -127,8 +124,7 @@ def float_times(times: object, *, ascending: bool = True) -> NDArray[np.float64]
     try:
         grid = np.asarray(given, float)
     except (TypeError, ValueError, OverflowError) as error:
-        msg = f"times: found something that is no number; {needed}"
-        raise InputError(msg) from error
+        raise _refused("times", "something that is no number", needed) from error
     fitting = grid.ndim == 1 and np.isfinite(grid).all() and not np.any(grid < 0)
     if not fitting or (ascending and (not len(grid) or np.any(np.diff(grid) < 0))):
         msg = f"times: {needed}"
@@ -141,8 +137,11 @@ def _entries(values: object, needed: str) -> Iterable[object]:
         return values.tolist()
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | np.ndarray):
         return values
-    msg = f"times: found {_named(values)}; {needed}"
-    raise InputError(msg)
+    raise _refused("times", _named(values), needed)
+
+
+def _refused(where: str, found: str, needed: str) -> InputError:
+    return InputError(f"{where}: found {found}; {needed}")
 
 
 def _named(value: object) -> str:

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, PlainValidator, ValidationInfo
 
 from symreln.base.records import record
-from symreln.networks.parts import Gate
 from symreln.specs.expression import Declared
 from symreln.specs.finding import Finding, check_text, nearest, need, quoted, shown
 from symreln.specs.gates import gate_values
@@ -38,47 +37,34 @@ class Asked:
 
 
 @record
-class Gating:
-    """A gate that was read.
+class Written:
+    """A gate, or inputs or outputs, as read.
 
     Attributes:
-        values: 0, 1 or a gain for every sample.
+        values: 0, 1 or a gain for every sample; or indices, ascending.
+        text: What the user wrote.
         boundary: Samples to which the inputs are made orthogonal.
-        text: What the user wrote.
     """
 
-    values: Gate = ()
+    values: tuple[Any, ...] = ()
+    text: str = ""
     boundary: tuple[int, ...] = ()
-    text: str = ""
 
 
-@record
-class Indices:
-    """Inputs or outputs that were read.
-
-    Attributes:
-        indices: Ascending.
-        text: What the user wrote.
-    """
-
-    indices: tuple[int, ...] = ()
-    text: str = ""
-
-
-def _gate(value: object, info: ValidationInfo, *, gains: bool = True) -> Gating:
+def _gate(value: object, info: ValidationInfo, *, gains: bool = True) -> Written:
     asked: Asked = info.context  # type: ignore[assignment]
     written = one_of(value, str, list, tuple)
     data, declared = asked.dataset, asked.declared if gains else Declared()
     if data is None:
-        return Gating()
+        return Written()
     closed = bool(info.data.get("then"))
     values = gate_values(written, data.labels, data.samples, declared, closed=closed)
     plain = gains or all(isinstance(gain, int) for gain in values)
     need(plain, "a gain in a gate that is taken later", "0 and 1")
-    return Gating(values=values, text=_text(written))
+    return Written(values=values, text=_text(written))
 
 
-def _gate_of_pathway(value: object, info: ValidationInfo) -> Gating:
+def _gate_of_pathway(value: object, info: ValidationInfo) -> Written:
     if not isinstance(value, list | tuple) or BOUNDARY not in value:
         return _gate(value, info)
     found = f"{quoted(BOUNDARY)} in the gate of a pathway with then"
@@ -89,22 +75,22 @@ def _gate_of_pathway(value: object, info: ValidationInfo) -> Gating:
     return replace(found, boundary=on, text=_text(value))
 
 
-def _indices(kind: str, value: object, info: ValidationInfo) -> Indices:
+def _indices(kind: str, value: object, info: ValidationInfo) -> Written:
     """Return what "all", a group's name or a list stands for."""
     asked: Asked = info.context  # type: ignore[assignment]
     written, data = one_of(value, str, list, tuple), asked.dataset
     if data is None:
-        return Indices()
+        return Written()
     groups, count = (
         (data.input_groups, data.n_x) if kind == "inputs" else (data.output_groups, data.n_y)
     )
     if not isinstance(written, str):
-        return Indices(indices=indices_of(written, count, kind), text=_text(written))
+        return Written(values=indices_of(written, count, kind), text=_text(written))
     name = written.strip()
     known = {"all": tuple(range(count)), **groups}
     expected = f'"all", a group of {kind}, or a list of indices'
     need(name in known, f"the unknown group {quoted(name)}", expected, nearest(name, known))
-    return Indices(indices=known[name], text=name)
+    return Written(values=known[name], text=name)
 
 
 def indices_of(value: object, count: int, kind: str) -> tuple[int, ...]:
@@ -147,17 +133,17 @@ _INDICES: Any = text_or_list({"type": "integer"})
 Name = Annotated[str, AfterValidator(partial(check_text, longest=NAME_LENGTH))]
 """A text that can be shown."""
 
-GateEntries = Annotated[Gating, PlainValidator(_gate), _GATE]
+GateEntries = Annotated[Written, PlainValidator(_gate), _GATE]
 """A formula over labels as text, or a list of 0, 1 and gains."""
 
-PathwayGate = Annotated[Gating, PlainValidator(_gate_of_pathway), _GATE]
+PathwayGate = Annotated[Written, PlainValidator(_gate_of_pathway), _GATE]
 """The same, or "/" in the list."""
 
-SwitchGate = Annotated[Gating, PlainValidator(partial(_gate, gains=False)), _GATE]
+SwitchGate = Annotated[Written, PlainValidator(partial(_gate, gains=False)), _GATE]
 """The same without gains."""
 
-Inputs = Annotated[Indices, PlainValidator(partial(_indices, "inputs")), _INDICES]
+Inputs = Annotated[Written, PlainValidator(partial(_indices, "inputs")), _INDICES]
 """The name of a group, or a list of indices."""
 
-Outputs = Annotated[Indices, PlainValidator(partial(_indices, "outputs")), _INDICES]
+Outputs = Annotated[Written, PlainValidator(partial(_indices, "outputs")), _INDICES]
 """The same, of outputs."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
-from symreln.specs.finding import Finding, nearest, quoted, shown
+from symreln.specs.finding import Finding, nearest, need, quoted, shown
 from symreln.specs.model import Parameter
 from symreln.specs.number import DecimalText, exact_decimal, exact_number
 from symreln.specs.rational import Size, Value, as_fraction, sizes, sizes_of_pair, square_root
@@ -104,19 +104,18 @@ class Declared:
         Raises:
             Finding: There is no such parameter, or it is another size already.
         """
-        parameter = self.integers.get(name)
-        if parameter is None or parameter.value is None:
-            found = f"the name {quoted(name)}, which no parameter with integer = true has"
-            hint = nearest(name, self.integers)
-            if name in self.written:
-                hint = f"Add integer = true and a value to [parameters.{name}]."
-            hint = hint or f"Declare it: [parameters.{name[:30]}] integer = true."
-            expected = "a whole number, or the name of a parameter with integer = true"
-            raise Finding(found, expected, hint)
-        if parameter in self.sizes.values():
-            raise Finding(f"{name}, which is another size already", "its own")
+        hint = nearest(name, self.integers)
+        if name in self.written:
+            hint = f"Add integer = true and a value to [parameters.{name}]."
+        found = f"the name {quoted(name)}, which no parameter with integer = true has"
+        expected = "a whole number, or the name of a parameter with integer = true"
+        hint = hint or f"Declare it: [parameters.{name[:30]}] integer = true."
+        need(name in self.integers, found, expected, hint)
+        parameter = self.integers[name]
+        twice = parameter in self.sizes.values()
+        need(not twice, f"{name}, which is another size already", "its own")
         self.sizes[option] = parameter
-        return int(parameter.value)
+        return int(parameter.value or 0)
 
 
 def _evaluate(
@@ -216,9 +215,8 @@ class _Formula:
         number = as_fraction(value)
         if number is not None and number.denominator == 1 and abs(number) <= _MAX_POWER:
             return int(number)
-        if number is None or number.denominator != 1:
-            found = "an exponent that is no whole number"
-        else:
+        found = "an exponent that is no whole number"
+        if number is not None and number.denominator == 1:
             large = number.numerator.bit_length() > 64
             found = "a huge exponent" if large else f"the exponent {number}"
         expected = f"a whole exponent from -{_MAX_POWER} to {_MAX_POWER}"

@@ -200,13 +200,11 @@ def check_text(text: object, *, longest: int, empty: bool = False) -> str:
     expected = f"a text of {0 if empty else 1} to {longest} characters"
     if not isinstance(text, str):
         raise Finding(shown(text), expected, 'Put it in quotes: "…".')
-    if len(text) > longest:
-        raise Finding(f"a text of {len(text)} characters", expected, "Shorten it.")
-    if not empty and all(c.isspace() or unicodedata.category(c) in {"Cf", "Mn"} for c in text):
-        raise Finding("a blank text", expected)
+    need(len(text) <= longest, f"a text of {len(text)} characters", expected, "Shorten it.")
+    blank = all(c.isspace() or unicodedata.category(c) in {"Cf", "Mn"} for c in text)
+    need(empty or not blank, "a blank text", expected)
     for position, character in enumerate(text):
         wrong = problem_of_character(character)
-        if wrong:
-            found = f"{wrong} at character {position + 1} of {quoted(text)}"
-            raise Finding(found, "visible characters and spaces", "Remove it.")
+        found = f"{wrong} at character {position + 1} of {quoted(text)}" if wrong else ""
+        need(not wrong, found, "visible characters and spaces", "Remove it.")
     return text

@@ -10,7 +10,7 @@ from typing import Any
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.networks.model import Network
 from symreln.networks.parts import Edge, Gate, Node
-from symreln.specs.entries import Asked, Gating
+from symreln.specs.entries import Asked, Written
 from symreln.specs.finding import shown
 from symreln.specs.pathways import Entries, read_entries
 from symreln.specs.problems import Model, Problems
@@ -101,7 +101,7 @@ def _node(path: str, model: NodeModel, hidden: int | None, problems: Problems) -
     held: dict[str, Any] = {}
     for kind, value in (("inputs", model.inputs), ("outputs", model.outputs)):
         if value is not None:
-            held |= {kind: value.indices, f"{kind}_text": value.text}
+            held |= {kind: value.values, f"{kind}_text": value.text}
     size = model.size or len(held.get("inputs") or held.get("outputs") or ()) or hidden
     if size is None and not held:
         expected = "the number of units"
@@ -120,6 +120,6 @@ def _edge(model: EdgeModel) -> Edge:
     )
 
 
-def _gate(gate: Gating) -> Gate | None:
+def _gate(gate: Written) -> Gate | None:
     """Return a gate; None for "all", which asks nothing of the number of samples."""
     return None if gate.text == "all" else gate.values

@@ -73,11 +73,8 @@ def exact_decimal(text: str) -> Fraction:
     # len() before int(): an exponent of a million digits must not be converted.
     size = len(exponent) if len(exponent) > 6 else abs(int(exponent))
     if len(exponent) > 6 or len(whole) + len(decimals) + size > _MAX_DIGITS:
-        raise Finding(
-            f"the number {cut(text, 30)}",
-            f"at most {_MAX_DIGITS} digits, the exponent counted as that many",
-            "Rescale the data.",
-        )
+        expected = f"at most {_MAX_DIGITS} digits, the exponent counted as that many"
+        raise Finding(f"the number {cut(text, 30)}", expected, "Rescale the data.")
     shift = int(exponent) - len(decimals)
     digits = int(f"{sign}{whole}{decimals}")
     if shift >= 0:
@@ -96,8 +93,7 @@ def exact_fraction(text: str) -> Fraction:
     if not slash:
         return value
     divisor = exact_decimal(bottom.strip())
-    if divisor == 0:
-        raise Finding(quoted(text), "a fraction with a denominator that is not zero")
+    need(divisor, quoted(text), "a fraction with a denominator that is not zero")
     return _bounded(value / divisor)
 
 

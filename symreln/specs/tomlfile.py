@@ -10,7 +10,7 @@ from typing import Any
 
 from symreln.errors import Problem, SpecError, visible
 from symreln.specs.files import decoded, read_bytes
-from symreln.specs.finding import Finding
+from symreln.specs.finding import Finding, need
 from symreln.specs.number import DecimalText
 
 MAX_BYTES = 1 << 20
@@ -94,12 +94,11 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
 
 
 def _decoded(data: bytes) -> str:
-    if len(data) > MAX_BYTES:
-        hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
-        raise Finding("a spec of more than 1 MiB", "at most 1 MiB", hint)
-    if data.startswith(b"\xef\xbb\xbf"):
-        hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
-        raise Finding("a byte-order mark at the start", "TOML in UTF-8 without one", hint)
+    hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
+    need(len(data) <= MAX_BYTES, "a spec of more than 1 MiB", "at most 1 MiB", hint)
+    marked = data.startswith(b"\xef\xbb\xbf")
+    hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
+    need(not marked, "a byte-order mark at the start", "TOML in UTF-8 without one", hint)
     hint = "It needs a [dataset] and at least one [[pathway]]; `symreln tasks` shows examples."
     empty = Finding("an empty file", "a spec", hint)
     save = 'Save it as "UTF-8" in your editor.'
@@ -108,10 +107,9 @@ def _decoded(data: bytes) -> str:
 
 def _check_keys(text: str) -> None:
     match = _LONG_KEY.search(text)
-    if match:
-        line = text.count("\n", 0, match.start()) + 1
-        found = f"a key of more than {MAX_KEY_PARTS} parts in line {line}"
-        raise Finding(found, f"at most {MAX_KEY_PARTS} parts", "Dots make tables in tables.")
+    line = text.count("\n", 0, match.start()) + 1 if match else 0
+    found = f"a key of more than {MAX_KEY_PARTS} parts in line {line}"
+    need(not match, found, f"at most {MAX_KEY_PARTS} parts", "Dots make tables in tables.")
 
 
 def _from_tomllib(error: ValueError, text: str, file: str) -> Problem:
