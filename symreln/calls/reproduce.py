@@ -118,7 +118,7 @@ class Reproduction(AbstractAnswer):
             yield f"{outcome}: {plain(text)} ({name})"
         if any(page["comparisons"] for page in self.pages):
             yield from unmarked(self.table())
-        yield from left_out()
+        yield from _left_out()
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
 
@@ -234,7 +234,7 @@ def chosen(name: str) -> tuple[str, ...]:
     return (name,)
 
 
-def left_out() -> Iterator[str]:
+def _left_out() -> Iterator[str]:
     """Yield a sentence for every page that "all" leaves out, before any work."""
     for name in NAMES:
         if how := _install(name):

@@ -336,7 +336,7 @@ def _alike_rows(marks: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 #: Choices of samples on a boundary, and faces, above which listing all of them is refused.
-MOST_CHOICES, MOST_FACES = 20_000, 100_000
+_MOST_CHOICES, _MOST_FACES = 20_000, 100_000
 
 
 @record(eq=False)
@@ -367,9 +367,9 @@ def flats(
     samples, rows = whole_samples(inputs)
     rank, count = len(rows), samples.shape[1]
     most = sum(comb(count, size) for size in range(rank))
-    if most > MOST_CHOICES:
+    if most > _MOST_CHOICES:
         msg = (
-            f"faces: up to {most} sets of samples on a boundary, more than {MOST_CHOICES}. Follow "
+            f"faces: up to {most} sets of samples on a boundary, more than {_MOST_CHOICES}. Follow "
             "units to propose some instead (sliding_gates)"
         )
         raise LimitReachedError(msg)
@@ -386,8 +386,8 @@ def flats(
             signs = np.where(seen.any(axis=0), 2 * found.gates.astype(int) - 1, 0)
             signs[:, ~nonzero] = -1
             faces, done = faces + len(signs), done + 1
-            if faces > MOST_FACES:
-                msg = f"faces: more than {MOST_FACES}. Follow units instead (sliding_gates)"
+            if faces > _MOST_FACES:
+                msg = f"faces: more than {_MOST_FACES}. Follow units instead (sliding_gates)"
                 raise LimitReachedError(msg)
             yield _Flat(boundary=boundary, signs=signs)
             if progress is not None:

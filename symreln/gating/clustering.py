@@ -20,9 +20,9 @@ from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.gating.enumerate import pattern
 
-#: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
+#: Starts of which the best is kept, fewer of them where rows hold more numbers than _LARGE; rounds
 #: after which a start that still moves is left.
-STARTS, FEWER_STARTS, LARGE, ROUNDS = 10, 3, 5_000_000, 300
+STARTS, _FEWER_STARTS, _LARGE, _ROUNDS = 10, 3, 5_000_000, 300
 #: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
 NEAR = 0.1
 #: Decimals to which means are compared.
@@ -164,7 +164,7 @@ def kmeans(rows: Rows, clusters: int, rng: int) -> Clustering:
         )
         raise InputError(msg)
     random = np.random.default_rng(rng)
-    starts = STARTS if rows.values.size <= LARGE else FEWER_STARTS
+    starts = STARTS if rows.values.size <= _LARGE else _FEWER_STARTS
     found = [_lloyd(rows, _starts(rows, clusters, random)) for _ in range(starts)]
     return min(found, key=lambda each: each.inertia)
 
@@ -191,7 +191,7 @@ def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarra
 
 def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
     labels = np.full(len(rows.values), -1)
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         before, distances = labels, squared_distances(rows.values, centroids)
         labels = distances.argmin(axis=1)
         _fill_empty(labels, distances, len(centroids))

@@ -31,7 +31,7 @@ from symreln.networks.orbits import SampleGroup
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
 #: Directions are drawn as whole numbers of this size; which gate each gives is exact.
-DRAWN = 1 << 20
+_DRAWN = 1 << 20
 
 
 class _GateOrbit(NamedTuple):
@@ -174,7 +174,7 @@ def sample_gates(
         raise InputError(msg)
     columns, rows = whole_samples(inputs)
     generator = np.random.default_rng(rng)
-    drawn = np.rint(generator.standard_normal((draws, len(rows))) * DRAWN).astype(np.int64)
+    drawn = np.rint(generator.standard_normal((draws, len(rows))) * _DRAWN).astype(np.int64)
     products = product(drawn, columns[rows])
     off = ((products != 0) | ~columns.any(axis=0)).all(axis=1)
     gates = products[off] > 0

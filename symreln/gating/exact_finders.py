@@ -18,11 +18,11 @@ from symreln.networks.orbits import sample_group
 from symreln.specs.model import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
-MOST_PATHWAYS = 64
+_MOST_PATHWAYS = 64
 #: Gates up to which all are listed; beyond, one of each kind.
-LISTED = 20_000
+_LISTED = 20_000
 #: Kinds of gates that the terminal lists; gates.json has all.
-SHOWN = 20
+_SHOWN = 20
 
 
 @record(kw_only=False)
@@ -82,7 +82,7 @@ class _ExactGates(Result):
     @property
     def gates(self) -> tuple[str, ...]:
         """Likewise, all of them, where they are not too many."""
-        listed = self.kinds and self.found.count <= LISTED
+        listed = self.kinds and self.found.count <= _LISTED
         return tuple(map(pattern, self.found.gates)) if listed else ()
 
     def lines(self) -> Iterator[str]:
@@ -123,9 +123,9 @@ def all_gates(
         orbits = found.orbits(group)
     chosen = [list(map(int, gate)) for gate in found.gates.tolist() if any(gate)]
     notes = remarks(spec.dataset)
-    if len(chosen) > MOST_PATHWAYS:
+    if len(chosen) > _MOST_PATHWAYS:
         notes += (
-            f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
+            f"no gates.toml: {len(chosen)} gates that open are more than {_MOST_PATHWAYS} pathways",
         )
         chosen = []
     return _ExactGates(
@@ -208,5 +208,5 @@ def _orbit(size: int) -> str:
 
 def _first(lines: list[str]) -> list[str]:
     """Return the first lines, and one on what is not shown, if anything is."""
-    more = len(lines) - SHOWN
-    return lines[:SHOWN] + [f"  … and {more} more kinds in gates.json"] * (more > 0)
+    more = len(lines) - _SHOWN
+    return lines[:_SHOWN] + [f"  … and {more} more kinds in gates.json"] * (more > 0)

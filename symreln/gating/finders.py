@@ -37,14 +37,14 @@ class _GateFinder:
         return find(*arguments, **heard)
 
 
-EXACT = ("samples", "limit")
+_EXACT = ("samples", "limit")
 TRAINING = ("clusters", "every", "seeds")
 FINDERS = (
-    _GateFinder(name="enumerate", home="symreln.gating.exact_finders:all_gates", options=EXACT),
+    _GateFinder(name="enumerate", home="symreln.gating.exact_finders:all_gates", options=_EXACT),
     _GateFinder(
         name="self-consistent",
         home="symreln.gating.exact_finders:selected",
-        options=(*EXACT, "stages"),
+        options=(*_EXACT, "stages"),
     ),
     _GateFinder(name="kmeans", home="symreln.gating.network_finders:find", options=TRAINING),
     _GateFinder(

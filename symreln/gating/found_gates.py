@@ -35,7 +35,7 @@ from symreln.gating.serialise import Result
 
 #: Clusters that are tried where their number is not given: these, and more until the last few are
 #: no better than the best, but never more than the most.
-USUAL_CLUSTERS, NO_BETTER, MOST_CLUSTERS = 10, 3, 40
+_USUAL_CLUSTERS, _NO_BETTER, MOST_CLUSTERS = 10, 3, 40
 
 
 def algorithm_one(
@@ -88,7 +88,7 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[Clustering, 
     scores: dict[int, float] = {}
     best: Clustering | None = None
     for count in range(min(2, most), most + 1):
-        if best is not None and count > max(USUAL_CLUSTERS, len(best.centroids) + NO_BETTER):
+        if best is not None and count > max(_USUAL_CLUSTERS, len(best.centroids) + _NO_BETTER):
             break
         tried = kmeans(rows, count, rng)
         scores[count] = silhouette(tried, rng)

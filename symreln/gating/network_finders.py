@@ -42,15 +42,15 @@ from symreln.specs.finding import counted
 from symreln.specs.model import Spec
 
 #: Networks where their number is not given: those of Algorithm 1 are compared with each other.
-KMEANS_SEEDS, WINDOWS_SEEDS = 20, 5
+_KMEANS_SEEDS, _WINDOWS_SEEDS = 20, 5
 #: Updates between two looks, and numbers of windows that are tried, where they are not given.
-KMEANS_EVERY, WINDOWS_EVERY, WINDOWS = 100, 20, (1, 4, 16)
+_KMEANS_EVERY, _WINDOWS_EVERY, _WINDOWS = 100, 20, (1, 4, 16)
 #: Further networks, not clustered, on which gates are replayed.
-REPLAYED = 2
+_REPLAYED = 2
 #: Of the clustered networks, how many choose the number of windows.
 _JUDGES = 2
 #: Samples of a gate that are written out; of more, only how many are open.
-SHOWN = 64
+_SHOWN = 64
 #: Windows, clusters of one, and pathways that are shown.
 _SHOWN_WINDOWS, _SHOWN_CLUSTERS = 8, 20
 #: Numbers of clusters whose scores are shown, the best.
@@ -214,12 +214,12 @@ def find(
             :func:`symreln.gating.found_gates.algorithm_one`.
     """
     drifting = method == "windows"
-    count = seeds or (WINDOWS_SEEDS if drifting else KMEANS_SEEDS)
-    every = every or (WINDOWS_EVERY if drifting else KMEANS_EVERY)
+    count = seeds or (_WINDOWS_SEEDS if drifting else _KMEANS_SEEDS)
+    every = every or (_WINDOWS_EVERY if drifting else _KMEANS_EVERY)
     looks = sample_steps(network_of(spec).steps, every)
     with phase("training") as report:
         check_samples(spec.dataset)
-        trained = observe(spec, seeds=count + REPLAYED, steps=looks, rng=rng, progress=report)
+        trained = observe(spec, seeds=count + _REPLAYED, steps=looks, rng=rng, progress=report)
     with phase("clustering and replaying"):
         clustered, held = trained.networks(0, count), trained.networks(count, trained.seeds)
         known = {"clusters": clusters, "rng": rng}
@@ -248,7 +248,7 @@ def find(
             method=method,
             networks=_Networks(
                 seeds=count,
-                replayed=REPLAYED,
+                replayed=_REPLAYED,
                 hidden=trained.settings.hidden,
                 looks=len(looks),
                 every=every,
@@ -276,7 +276,7 @@ def find(
 def _replay_errors(clustered: ObservedNetworks, **known: Any) -> dict[int, float]:
     """Return the replay error by number of windows, on networks of those that are clustered."""
     judges, errors = clustered.networks(0, min(_JUDGES, clustered.seeds)), {}
-    for count in (each for each in WINDOWS if each <= len(clustered.steps)):
+    for count in (each for each in _WINDOWS if each <= len(clustered.steps)):
         made = windowed_gates(clustered, windows=count, **known)
         errors[count] = schedule_errors(judges, window_schedule(judges, made)).mean
     return errors
@@ -358,7 +358,7 @@ def _window_line(window: _GateWindow) -> str:
 
 def _shown(gate: str) -> str:
     """Return a gate as 0 and 1 where it is short, else how many samples are open."""
-    return gate if len(gate) <= SHOWN else f"{gate.count('1')} of {len(gate)} open"
+    return gate if len(gate) <= _SHOWN else f"{gate.count('1')} of {len(gate)} open"
 
 
 def _selectivity_lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -26,7 +26,7 @@ from symreln.train.trainers import train_network
 from symreln.train.weights import LayerWeights
 
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
-NEAR = 1e-4
+_NEAR = 1e-4
 
 
 @record(eq=False)
@@ -240,7 +240,7 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
     """Return an observer of the class of gates that each unit is nearest to, and how near.
 
     Samples count by (w·x)²: near an edge of its gate a unit's sign means nothing. Where a class has
-    samples on its boundary, they tell it from others: a unit with (w·x)² below ``NEAR`` of its
+    samples on its boundary, they tell it from others: a unit with (w·x)² below ``_NEAR`` of its
     largest counts as being there.
 
     Args:
@@ -260,7 +260,7 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
         squares = seen**2
         missed = disagreement(squares * (seen > 0), squares, signs)
         if on.any():
-            edge = NEAR * squares.max(axis=-1, keepdims=True)
+            edge = _NEAR * squares.max(axis=-1, keepdims=True)
             there = squares < edge
             missed = missed + np.where(there, 0.0, squares) @ on + (there * edge) @ (1 - on)
         place = missed.argmin(axis=-1)

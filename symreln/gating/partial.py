@@ -42,7 +42,7 @@ from symreln.verdict.faces import held_on
 
 #: Relative size from which float64 may say that a condition fails: its own errors, those of a
 #: singular vector included where its singular value is as far from the others, are below 1e-8.
-CLEAR = 1e-6
+_CLEAR = 1e-6
 
 
 def every_partial_gate(
@@ -123,17 +123,19 @@ def plausible(
     u, s, vt = np.linalg.svd(sigma, full_matrices=False)
     second = s[:, 1] if s.shape[1] > 1 else np.zeros(len(s))
     # Small or nearly equal singular values: their vectors are not known.
-    unsure = (s[:, 0] ** 2 - second**2) < CLEAR
+    unsure = (s[:, 0] ** 2 - second**2) < _CLEAR
     seen = vt[:, 0] @ inner / (np.linalg.norm(inner, 2) or 1.0)
     strict = signs * (np.linalg.norm(inner, axis=0) > 0)
-    sides = [~((sign * seen * strict < -CLEAR) & (strict != 0)).any(axis=1) for sign in (1.0, -1.0)]
+    sides = [
+        ~((sign * seen * strict < -_CLEAR) & (strict != 0)).any(axis=1) for sign in (1.0, -1.0)
+    ]
     for ray in _float_rays(on):
         pushed = r[:, list(boundary)] @ np.maximum(ray @ on, 0)
         drive = np.einsum("ym,fm,m->fy", r, opened, ray @ x, optimize=True) + pushed
         size = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) * np.linalg.norm(ray)
         # b is along u, with the sign of v: of either sign where both are open.
         off = np.einsum("fy,fy->f", u[:, :, 0], drive) / size
-        sides = [side & (sign * off <= CLEAR) for side, sign in zip(sides, (1, -1), strict=True)]
+        sides = [side & (sign * off <= _CLEAR) for side, sign in zip(sides, (1, -1), strict=True)]
     return unsure | sides[0] | sides[1]
 
 

@@ -51,12 +51,12 @@ from symreln.verdict.directions import (
 from symreln.verdict.faces import Face, face_of
 
 #: Relative distance from which float64 may say that two rates differ at a value.
-NEAR = 1e-6
+_NEAR = 1e-6
 #: Faces above which partial gates are not followed over a parameter.
-MOST_FACES = 2000
+_MOST_FACES = 2000
 #: Degree of growth rates over Q(parameter) above which given gates are refused: where two of degree
 #: 8 cross is decided by a polynomial of degree in the hundreds, and takes longer than anyone waits.
-MOST_DEGREE = 4
+_MOST_DEGREE = 4
 
 
 def race(
@@ -82,7 +82,7 @@ def race(
     Raises:
         LimitReachedError: There are too many gates, or too many minors.
         NotSupportedError: See :func:`symreln.gating.wall_polynomials.consistency`; or a given gate
-            has growth rates of a degree above ``MOST_DEGREE``.
+            has growth rates of a degree above ``_MOST_DEGREE``.
     """
     return _Course(inputs, residual, limits, limit, given or {}).run()
 
@@ -282,8 +282,8 @@ class _Course:
         if face is None:
             return
         if known is None:
-            if len(self._partial) >= MOST_FACES:
-                msg = f"more than {MOST_FACES} kinds of faces"
+            if len(self._partial) >= _MOST_FACES:
+                msg = f"more than {_MOST_FACES} kinds of faces"
                 raise LimitReachedError(msg)
             known = _Entrant(signs=signs, size=len(alike), spectrum=face.spectrum)
         if all(face.weak != each.weak for each in known.faces):
@@ -310,7 +310,7 @@ class _Course:
             a, b = one.speed.to_float(at), two.speed.to_float(at)
         except ZeroDivisionError:
             return True
-        return abs(a - b) <= NEAR * max(abs(a), abs(b))
+        return abs(a - b) <= _NEAR * max(abs(a), abs(b))
 
     def _by_itself(self, entrant: _Entrant, appearing: list[fmpz_mpoly]) -> tuple[RacePiece, ...]:
         """Return where one gate runs, cut only where that changes."""
@@ -326,15 +326,15 @@ class _Course:
         """Return polynomials between whose roots a gate's runners stay the same.
 
         Raises:
-            NotSupportedError: A given gate has growth rates of a degree above ``MOST_DEGREE``.
+            NotSupportedError: A given gate has growth rates of a degree above ``_MOST_DEGREE``.
         """
         spectrum = entrant.spectrum
         degree = max(one.degree for one in spectrum.classes)
-        if self.given and degree > MOST_DEGREE:
+        if self.given and degree > _MOST_DEGREE:
             msg = (
                 f"subsets over a parameter: a gate has growth rates of degree {degree} over "
-                f"{self.name}, more than {MOST_DEGREE}, and where they cross is too much to decide "
-                f"for all values. Give {self.name} a value and leave --over out"
+                f"{self.name}, more than {_MOST_DEGREE}, and where they cross is too much to "
+                f"decide for all values. Give {self.name} a value and leave --over out"
             )
             raise NotSupportedError(msg)
         conditions = [ExactMatrix.beside([face.strict, face.weak]) for face in entrant.faces]

@@ -30,7 +30,7 @@ from symreln.verdict.directions import gated_correlation
 from symreln.verdict.residual import converged_outputs
 
 #: Gates whose singular values are computed at once.
-CHUNK = 4096
+_CHUNK = 4096
 
 #: Relative distance from which float64 may say that a singular vector opens a sample.
 _UNSURE = 1e-6
@@ -181,8 +181,8 @@ def _may_be_kept(
     scale = (np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / x.shape[1]) or 1.0
     tops, likely = np.zeros(len(gates)), np.zeros(len(gates), dtype=bool)
     large = np.zeros(len(gates), dtype=int)
-    for start in range(0, len(gates), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(gates), _CHUNK):
+        part = slice(start, start + _CHUNK)
         sigma = np.einsum("ym,fm,lm->fyl", r, gates[part].astype(float), x, optimize=True)
         _, s, vt = np.linalg.svd(sigma / (x.shape[1] * scale), full_matrices=False)
         seen = vt @ (x / (np.linalg.norm(x, 2) or 1.0))

@@ -16,7 +16,7 @@ from symreln.specs.model import Spec
 Columns = Sequence[tuple[str, Callable[[Any], object]]]
 
 #: Characters of an exact number above which its decimals are shown; files have it exactly.
-LONGEST = 32
+_LONGEST = 32
 
 
 class Result(Claim):
@@ -76,7 +76,7 @@ def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:
     """
     values, symbols = ({}, {}) if spec is None else (spec.values, spec.symbols)
     told = number.to_json(values, symbols, DIGITS)
-    if len(told["expr"]) <= LONGEST or told.get("decimal") is None:
+    if len(told["expr"]) <= _LONGEST or told.get("decimal") is None:
         return told["expr"]
     exact = Decimal(told["decimal"])
     near = float(exact)

@@ -12,7 +12,7 @@ from symreln.exact.matrix import ExactMatrix
 #: Singular values below this share of the largest are rounding.
 CLEAR = 1e-9
 
-Integers = Sequence[Sequence[int]]
+_Integers = Sequence[Sequence[int]]
 
 
 def unit_floats(matrix: ExactMatrix) -> np.ndarray:
@@ -54,7 +54,7 @@ def _bits(values: Iterable[int]) -> int:
     return max((abs(value).bit_length() for value in values), default=0)
 
 
-def _over(table: Integers, sizes: Sequence[int]) -> np.ndarray:
+def _over(table: _Integers, sizes: Sequence[int]) -> np.ndarray:
     """Return integers over powers of two, one a column, rounded correctly."""
     rows = [[v / (1 << size) for v, size in zip(row, sizes, strict=True)] for row in table]
     return np.array(rows, dtype=float).reshape(len(table), len(sizes))

@@ -21,12 +21,12 @@ from symreln.laws.spans import orthonormal_span
 from symreln.networks.orbits import moved_gates, sample_group
 
 #: Units that are followed, and the seed of their draw.
-UNITS, SEED = 1000, 77_003
+_UNITS, _SEED = 1000, 77_003
 #: Steps of the flow in units of 1/s of the fastest direction there could be, coarse and then fine;
 #: fine ones make units that slide stay close to their boundary.
-COARSE, FINE = (0.02, 3000), (0.002, 2000)
+_COARSE, _FINE = (0.02, 3000), (0.002, 2000)
 #: |w·x| over its largest, below which a sample counts as on the boundary. Fine steps leave less.
-NEAR = 0.02
+_NEAR = 0.02
 #: Share of the units below which a proposal is left out.
 _RARE = 0.002
 
@@ -41,13 +41,13 @@ def _settled_signs(inputs: np.ndarray, residual: np.ndarray) -> np.ndarray:
     Returns:
         Signs, 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first.
     """
-    random = np.random.default_rng(SEED)
-    first = random.standard_normal((UNITS, inputs.shape[0]))
-    second = random.standard_normal((UNITS, residual.shape[0]))
+    random = np.random.default_rng(_SEED)
+    first = random.standard_normal((_UNITS, inputs.shape[0]))
+    second = random.standard_normal((_UNITS, residual.shape[0]))
     basis = orthonormal_span(residual)
     goal, second = basis.T @ residual / inputs.shape[1], second @ basis
     bound = np.linalg.norm(goal, 2) * np.linalg.norm(inputs, 2)
-    for length, steps in (COARSE, FINE):
+    for length, steps in (_COARSE, _FINE):
         step = length / bound
         for _ in range(steps):
             seen = first @ inputs
@@ -68,7 +68,7 @@ def _proposals(
     rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
     growing = rates > 1e-3 * rates.max()
     seen = seen[growing]
-    signs = np.sign(seen) * (np.abs(seen) > NEAR * np.abs(seen).max(axis=1, keepdims=True))
+    signs = np.sign(seen) * (np.abs(seen) > _NEAR * np.abs(seen).max(axis=1, keepdims=True))
     distinct, counts = np.unique(signs.astype(int), axis=0, return_counts=True)
     relations = sample_relations(inputs, residual)
     names = gate_names(distinct > 0, relations) + 3 * gate_names(distinct < 0, relations)

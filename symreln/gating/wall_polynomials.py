@@ -26,7 +26,7 @@ from symreln.exact.scalar import polynomial_ring
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 
 #: Minors of one matrix above which an answer for all values of a parameter is refused.
-MOST_MINORS = 20_000
+_MOST_MINORS = 20_000
 
 
 def realisability(inputs: ExactMatrix) -> list[fmpz_mpoly]:
@@ -36,7 +36,7 @@ def realisability(inputs: ExactMatrix) -> list[fmpz_mpoly]:
         inputs: X over Q(parameter), shape (n_x, P).
 
     Raises:
-        LimitReachedError: There are more than ``MOST_MINORS`` minors.
+        LimitReachedError: There are more than ``_MOST_MINORS`` minors.
     """
     return [
         inputs.denominator,
@@ -53,7 +53,7 @@ def consistency(inputs: ExactMatrix, spectrum: JointSpectrum) -> list[fmpz_mpoly
 
     Raises:
         NotSupportedError: An irrational eigenvalue has several directions for all values.
-        LimitReachedError: There are more than ``MOST_MINORS`` minors.
+        LimitReachedError: There are more than ``_MOST_MINORS`` minors.
     """
     found = [inputs.denominator, *ordering(spectrum)]
     for one in spectrum.classes:
@@ -111,13 +111,13 @@ def minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
     """Return the distinct largest minors, not 0, of a matrix no higher than it is wide.
 
     Raises:
-        LimitReachedError: There are more than ``MOST_MINORS``.
+        LimitReachedError: There are more than ``_MOST_MINORS``.
     """
     height, width = matrix.shape
-    if comb(width, height) > MOST_MINORS:
+    if comb(width, height) > _MOST_MINORS:
         msg = (
             f"gates over a parameter: {comb(width, height)} minors of {height} × {width}, more "
-            f"than {MOST_MINORS}. Use fewer samples, race gates over the values of a label "
+            f"than {_MOST_MINORS}. Use fewer samples, race gates over the values of a label "
             "(--by), or ask for gates at one value (`symreln gates`)"
         )
         raise LimitReachedError(msg)

@@ -34,9 +34,9 @@ from symreln.report.drawing import (
 from symreln.report.looks import FAINT, INK, PALETTE, line_style
 
 #: Values of the parameter in an interval at which lines are drawn.
-DRAWN = 60
+_DRAWN = 60
 #: Dashes of a boundary by its kind.
-KINDS = {"speed": "-", "existence": (0, (1.5, 1.5))}
+_KINDS = {"speed": "-", "existence": (0, (1.5, 1.5))}
 
 
 @singledispatch
@@ -61,7 +61,7 @@ def _race(found: RaceReport) -> Drawing | None:
     panels[0].margins(x=0.01)
     handles, labels = panels[0].get_legend_handles_labels()
     for kind in dict.fromkeys(mark.kind for mark in race.boundaries):
-        handles.append(Line2D([], [], color=INK, linewidth=0.7, linestyle=KINDS[kind]))
+        handles.append(Line2D([], [], color=INK, linewidth=0.7, linestyle=_KINDS[kind]))
         labels.append(f"{kind} boundary")
     if points:
         handles.append(Line2D([], [], color=INK, marker="o", markersize=3.5, linewidth=0))
@@ -72,7 +72,7 @@ def _race(found: RaceReport) -> Drawing | None:
 def _draw_speeds(ax: Axes, found: RaceReport) -> None:
     race = found.race
     intervals = [
-        (part, np.linspace(*race.ends(place), DRAWN + 2)[1:-1])
+        (part, np.linspace(*race.ends(place), _DRAWN + 2)[1:-1])
         for place, part in enumerate(race.pieces)
         if not part.piece.is_root
     ]
@@ -132,7 +132,7 @@ def _mark(panels: Sequence[Axes], boundaries: Sequence[PhaseBoundary]) -> None:
     for mark in boundaries:
         value = float(mark.value)
         for panel in panels:
-            panel.axvline(value, color=INK, linewidth=0.7, linestyle=KINDS[mark.kind], zorder=0)
+            panel.axvline(value, color=INK, linewidth=0.7, linestyle=_KINDS[mark.kind], zorder=0)
         if value not in named:
             label = slashed_latex(mark.value.to_sympy())
             panels[0].annotate(

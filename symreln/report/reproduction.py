@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 FORMAT = "symreln-reproduction/1"
 _HEIGHT = 3.0  # of figures, in inches
 _ALL = "symreln reproduce"
-PAGE, INDEX, TABLE, RECORD = "page.html", "index.html", "table.md", "reproduction.json"
+PAGE, _INDEX, _TABLE, RECORD = "page.html", "index.html", "table.md", "reproduction.json"
 
 Part = Literal["assumed", "derived", "confirmed", "beyond"]
 #: The parts of a page, in their order.
@@ -129,7 +129,7 @@ def plain(text: str) -> str:
     return "".join(in_letters(part) if place % 2 else part for place, part in enumerate(parts))
 
 
-def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
+def _index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     """Return the page over all pages: findings, the table, and where everything is.
 
     Args:
@@ -185,4 +185,4 @@ def outcome_counts(page: Mapping[str, Any]) -> str:
 
 def files_of(pages: Sequence[Mapping[str, Any]], how: str) -> dict[str, str]:
     """Return what stands over all pages, by file name, but its JSON."""
-    return {INDEX: html.render(index_document(pages, how)), TABLE: comparison_table(pages)}
+    return {_INDEX: html.render(_index_document(pages, how)), _TABLE: comparison_table(pages)}

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from symreln.sweeps.summary import Summary, SummaryRow
 
 #: Lines of one panel: more cannot be told apart.
-MOST_LINES = 7
+_MOST_LINES = 7
 #: Ratio of the largest to the smallest value from which an axis is logarithmic.
-WIDE = 10
+_WIDE = 10
 
 
 def _numbers(axis: Axis) -> list[float] | None:
@@ -73,7 +73,7 @@ def _figure(summary: Summary, place: int, values: list[float]) -> Drawing:
         for number, (label, line) in enumerate(lines):
             _draw(panel, pair, [(values[x], row) for x, row in line], label, number)
         panel.set_ylim(bottom=0)
-        if min(values) > 0 and max(values) >= WIDE * min(values):
+        if min(values) > 0 and max(values) >= _WIDE * min(values):
             log_scale(panel, of="x")
         name = r"$\max_t |\Delta L|/L(0)$, %" if panel is panels[0] else ""
         dress(panel, x=plain(axis.key), y=name, title=SHOWN[pair])
@@ -91,7 +91,7 @@ def _lines(summary: Summary, place: int) -> list[tuple[str, list[tuple[int, Summ
         others = ", ".join(text for k, text in enumerate(row.over) if k != place)
         own = int(np.unravel_index(number, sizes)[place])
         lines.setdefault(others, []).append((own, row))
-    return list(lines.items())[:MOST_LINES]
+    return list(lines.items())[:_MOST_LINES]
 
 
 def _draw(

@@ -39,7 +39,7 @@ from symreln.task_library.load import load
 from symreln.train.record import Recording
 
 #: Seeds of one task: small networks train faster together.
-TOGETHER = 8
+_TOGETHER = 8
 #: A folder with more files than this is no place for results.
 _MOST_TASKS = 1_000_000
 #: What NumPy and zipfile raise where a byte is not what was written.
@@ -121,8 +121,8 @@ class Plan:
 
     def trainings(self, row: int) -> list[Task]:
         """Return the tasks of a combination's networks."""
-        starts = range(0, self.seeds, TOGETHER)
-        blocks = [range(first, min(first + TOGETHER, self.seeds)) for first in starts]
+        starts = range(0, self.seeds, _TOGETHER)
+        blocks = [range(first, min(first + _TOGETHER, self.seeds)) for first in starts]
         return [replace(self.theories[row], seeds=block) for block in blocks]
 
 

@@ -11,7 +11,7 @@ from symreln.train.arrays import Array, arithmetic_of
 from symreln.train.network import GatedNetwork, GatedNode, own_inputs
 from symreln.train.settings import TrainingSettings
 
-Order = Literal["samples", "rows", "maps"]
+_Order = Literal["samples", "rows", "maps"]
 
 
 @final
@@ -43,7 +43,7 @@ class Model:
         settings: TrainingSettings,
         *,
         staged: bool = False,
-        order: Order = "samples",
+        order: _Order = "samples",
         gates: np.ndarray | None = None,
     ) -> None:
         self.n_x, self.samples = inputs.shape

@@ -15,7 +15,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.errors import LimitReachedError
 
-MAX_MAPS = 1000
+_MAX_MAPS = 1000
 """Pathways that a graph's maps are recorded for."""
 
 Gate = tuple[float, ...] | None
@@ -175,7 +175,7 @@ class GatedNetwork:
         In the order of the input nodes, then of the edges at every node.
 
         Raises:
-            LimitReachedError: There are more than MAX_MAPS.
+            LimitReachedError: There are more than _MAX_MAPS.
         """
         found: list[tuple[int, ...]] = []
 
@@ -185,8 +185,8 @@ class GatedNetwork:
                 return
             if node.outputs:
                 found.append(path)
-                if len(found) > MAX_MAPS:
-                    msg = f"maps: the graph has more than {MAX_MAPS} pathways. Leave maps out."
+                if len(found) > _MAX_MAPS:
+                    msg = f"maps: the graph has more than {_MAX_MAPS} pathways. Leave maps out."
                     raise LimitReachedError(msg)
             for place, edge in enumerate(self.edges):
                 if edge.source == node.name:

@@ -25,7 +25,7 @@ _Quantity = Literal[
 ]
 
 #: Cosine between w1_h and a sample below which the sample is on the unit's boundary.
-BOUNDARY = 1e-3
+_BOUNDARY = 1e-3
 
 
 @record
@@ -38,7 +38,7 @@ class Recording:
             * ``"activity"``: which units with ReLU are open on which samples, bool,
               (seeds, K, H, P), hidden layers one after the other;
             * ``"boundary"``: samples on the boundary of each unit of a single hidden layer with
-              ReLU, \|w1_h·x_μ\| ≤ ``BOUNDARY`` ‖w1_h‖‖x_μ‖, which training may put on either side
+              ReLU, \|w1_h·x_μ\| ≤ ``_BOUNDARY`` ‖w1_h‖‖x_μ‖, which training may put on either side
               of it in any step, bool, (seeds, K, H, P);
             * ``"contribution"``: ‖w1_h‖ ‖w2_h‖ of each hidden unit of pathways with two layers,
               one after the other, (seeds, K, H);
@@ -120,7 +120,7 @@ def _boundary_observer(inputs: np.ndarray) -> Observer:
 
     def observe(step: int, weights: Weights) -> np.ndarray:
         lengths = np.linalg.norm(weights[0], axis=2, keepdims=True) * sizes
-        return np.abs(np.matmul(weights[0], inputs)) <= BOUNDARY * lengths
+        return np.abs(np.matmul(weights[0], inputs)) <= _BOUNDARY * lengths
 
     return observe
 

@@ -38,12 +38,12 @@ from symreln.train.weights import (
     seed_children,
 )
 
-Progress = Callable[[int, int], None]
+_Progress = Callable[[int, int], None]
 """Called with seed-steps done and in all."""
 
 # Half of the level-2 cache of a present server core: a chunk that stays in it trains faster than
 # a larger one (benchmarks/train.py measures it); a smaller one pays more Python a step.
-CACHE_BYTES = 1 << 20
+_CACHE_BYTES = 1 << 20
 _DEVICE_BYTES = 1 << 30  # a device likes large chunks, and small ones have a few of these
 # A worker takes 0.15 s to start (it imports numpy); it pays where that is a small part.
 _WORKER_PAYS_SECONDS = 1.0
@@ -68,7 +68,7 @@ class Running(TypedDict, total=False):
     rng: Any
     record: Recording | None
     workers: int | None
-    progress: Progress | None
+    progress: _Progress | None
 
 
 @record(eq=False)
@@ -117,7 +117,7 @@ def run_training(
     rng: Any = None,
     record: Recording | None = None,
     workers: int | None = None,
-    progress: Progress | None = None,
+    progress: _Progress | None = None,
 ) -> TrainingRun:
     """Train the networks of one model.
 
@@ -185,7 +185,7 @@ def _worker_count(
 def _seeds_per_chunk(model: Model, program: Program, seeds: int, workers: int) -> int:
     order = 0 if model.settings.batch_size is None else model.samples
     own = model.arithmetic.item_bytes * (program.numbers + order)
-    room = CACHE_BYTES if model.arithmetic.on_host else _DEVICE_BYTES
+    room = _CACHE_BYTES if model.arithmetic.on_host else _DEVICE_BYTES
     return max(1, min(-(-seeds // workers), room // own))
 
 

@@ -177,7 +177,7 @@ def test_a_boundary_that_attracts_although_one_sample_pushes_off() -> None:
 
 def test_stages_go_on_where_the_fastest_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """The common gate has the largest singular value; on what it leaves units propose gates."""
-    monkeypatch.setattr(arrangement, "MOST_CHOICES", 10)
+    monkeypatch.setattr(arrangement, "_MOST_CHOICES", 10)
     found = sr.gates(sr.load("contextual-3", ["dataset.items=4"]), stages=3).to_json()["stages"]
     assert [stage["winner_proven"] for stage in found] == [True, False, False]
     assert all(stage["winners"] and not stage["complete"] for stage in found)

@@ -232,7 +232,7 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         with pytest.raises(InputError, match=said):
             sr.race(**asked)
-    monkeypatch.setattr(wall_polynomials, "MOST_MINORS", 3)
+    monkeypatch.setattr(wall_polynomials, "_MOST_MINORS", 3)
     with pytest.raises(LimitReachedError, match="4 minors"):
         sr.race("xor")
 

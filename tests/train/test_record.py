@@ -148,7 +148,7 @@ def test_outputs_and_maps_of_a_graph():
 
 
 def test_too_many_maps_are_refused(monkeypatch):
-    monkeypatch.setattr(network_module, "MAX_MAPS", 4)
+    monkeypatch.setattr(network_module, "_MAX_MAPS", 4)
     with pytest.raises(LimitReachedError, match="more than 4 pathways"):
         train_gated_network(
             *data(), shared_middle(), make_settings(), record=Recording(quantities=("maps",))
@@ -166,7 +166,7 @@ def test_a_silent_sample_does_not_decide_whose_unit_it_is():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_progress_goes_up_to_the_total(workers, monkeypatch):
-    monkeypatch.setattr(running, "CACHE_BYTES", 1)  # four chunks of one seed
+    monkeypatch.setattr(running, "_CACHE_BYTES", 1)  # four chunks of one seed
     monkeypatch.setattr(running, "_POLL_SECONDS", 0.01)
     calls = []
     train_network(

@@ -40,7 +40,7 @@ def test_a_seed_does_not_depend_on_the_batch(size, activation, monkeypatch):
     runs = [train_network(*arrays, chosen, seeds=k, rng=7) for k in (1, 3, 6)]
     same(runs[0], runs[2], 1)
     same(runs[1], runs[2], 3)
-    monkeypatch.setattr(run, "CACHE_BYTES", 1)  # every seed a chunk of its own
+    monkeypatch.setattr(run, "_CACHE_BYTES", 1)  # every seed a chunk of its own
     alone = train_network(*arrays, chosen, seeds=6, rng=7)
     same(alone, runs[2], 6)
     assert len(set(alone.weights[0].w2[:, 0, 0])) == 6  # six different networks
@@ -55,7 +55,7 @@ def test_chunks_and_processes_change_nothing(name, monkeypatch):
     whole = train(data(), chosen, seeds=5, workers=1, **how)
     sizes = []
     with monkeypatch.context() as patch:
-        patch.setattr(run, "CACHE_BYTES", 1)
+        patch.setattr(run, "_CACHE_BYTES", 1)
         patch.setattr(run, "train_chunk", lambda *a: sizes.append(len(a[1][0])) or train_chunk(*a))
         tight = train(data(), chosen, seeds=5, workers=1, **how)
     assert sizes == 5 * [1]
