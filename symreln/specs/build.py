@@ -194,12 +194,8 @@ def network(
         >>> sr.network(hidden=100, init_std="1/1000", learning_rate=0.01, steps=2001)["hidden"]
         100
     """
-    given = {
-        **{"hidden": hidden, "init_std": init_std, "learning_rate": learning_rate, "loss": loss},
-        **{"steps": steps, "activation": activation, "training": training, "layers": layers},
-        **{"weight_decay": weight_decay, "strength0": strength0, "batch_size": batch_size},
-    }
-    return {key: plain(value) for key, value in given.items() if value is not None}
+    # Before anything else is local: all arguments.
+    return {key: plain(value) for key, value in locals().items() if value is not None}
 
 
 def _gate(value: Any) -> Any:
