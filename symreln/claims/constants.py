@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.inlines import Content
-    from symreln.document.model import Block
+    from symreln.document.model import Block, Content
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
 

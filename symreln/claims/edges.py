@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.networks.model import Network, Path
     from symreln.networks.shared_edges import EdgeData
     from symreln.verdict.diagonal import Diagonality

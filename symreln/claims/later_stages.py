@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
 
 #: Modes that are printed.
 _MOST_MODES = 24

@@ -43,9 +43,6 @@ class _Printer(LatexPrinter):
     def _print_Dummy(self, expr: Any) -> str:
         return symbol_latex(expr.name)
 
-    def _print_Integral(self, expr: Any) -> str:
-        return super()._print_Integral(expr).replace(r"\limits", "")
-
     def _print_Pi(self, expr: Any) -> str:
         # In braces of its own, so that it is told from the letter of strengths.
         return r"{\pi}"
@@ -120,7 +117,7 @@ class _Printer(LatexPrinter):
         rest = sp.Mul(*(f for f in form.args if f is not high[0]), evaluate=False)
         return f"{super()._print_Mul(rest)} {function}"
 
-    def _print_Weighted(self, expr: Any) -> str:
+    def _print__Weighted(self, expr: Any) -> str:
         weight, of = expr.args
         return self.doprint(of) if weight == 1 else f"{self._bracketed(weight)} {self.doprint(of)}"
 
@@ -276,7 +273,7 @@ def _is_root(expr: Any) -> bool:
     return isinstance(expr, JoinedRoot) or (expr.is_Pow and expr.exp == sp.S.Half)
 
 
-class Weighted(sp.Function):
+class _Weighted(sp.Function):
     """The product of its arguments, printed as the first times the second; only for print."""
 
 
@@ -300,7 +297,7 @@ def weighted(term: Any, variables: Collection[Any]) -> Any:
     factors: tuple[Any, ...] = sp.Mul.make_args(-weight if negative else weight)
     # Sums alone: SymPy would factor below roots too, which have the form of the tables.
     merged: list[Any] = [sp.together(f) if f.is_Add else f for f in factors]
-    product: Any = Weighted(sp.Mul(*merged), of)
+    product: Any = _Weighted(sp.Mul(*merged), of)
     return -product if negative else product
 
 

@@ -1,8 +1,7 @@
 """The document model: text, mathematics, tables and figures, knowing nothing of derivations.
 
-A document is a tree of frozen values (:mod:`inlines`, :mod:`blocks`; all of them can be imported
-from here) with the drawings and the bibliography that it refers to. Building one checks that every
-reference leads somewhere.
+A document is a tree of frozen values with the drawings and the bibliography that it refers to.
+Building one checks that every reference leads somewhere.
 
 Blocks of a document: paragraphs, equations, statements, tables, figures, sections.
 
@@ -19,62 +18,122 @@ from functools import cached_property
 from typing import Any, Literal
 
 from symreln.base.records import record
-from symreln.document.inlines import (
-    URL,
-    Citation,
-    Code,
-    Content,
-    Inline,
-    Link,
-    Math,
-    Reference,
-    Strong,
-    Text,
-    flat,
-    inlines,
-    plain_text,
-    set_fields,
-)
 from symreln.document.tex import parse
 from symreln.errors import InputError
 
-__all__ = [
-    "Block",
-    "Citation",
-    "Code",
-    "Content",
-    "Details",
-    "Document",
-    "Drawing",
-    "Equation",
-    "Figure",
-    "Inline",
-    "Items",
-    "Link",
-    "Math",
-    "Paragraph",
-    "Reference",
-    "Section",
-    "Source",
-    "Strong",
-    "Table",
-    "Text",
-    "Theorem",
-    "TheoremKind",
-    "contents",
-    "equation",
-    "flat",
-    "inlines",
-    "label_of",
-    "on_paper",
-    "plain_text",
-    "prose",
-    "walk",
-    "with_drawn",
-]
-
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9:_.-]*")
-MAX_DEPTH = 3  # article has three numbered levels
+_MAX_DEPTH = 3  # article has three numbered levels
+
+
+_URL = re.compile(r"https://[!-~]+")
+#: A file beside the document, or in a folder there.
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[/.][A-Za-z0-9_-]+)*\.[a-z]+")
+
+
+@record(kw_only=False)
+class Text:
+    """Words of a user or of the program; every renderer escapes them."""
+
+    value: str
+
+
+@record(kw_only=False)
+class Math:
+    """Inline mathematics: LaTeX without delimiters, in the subset of :mod:`.tex`."""
+
+    latex: str
+
+    def __post_init__(self) -> None:
+        parse(self.latex)
+
+
+@record(kw_only=False)
+class Code:
+    """A name or value as a program spells it, set in a fixed width."""
+
+    value: str
+
+
+@record(kw_only=False)
+class Strong:
+    """Important words."""
+
+    content: Content
+
+    def __post_init__(self) -> None:
+        set_fields(self, content=inlines(self.content))
+
+
+@record(kw_only=False)
+class Reference:
+    """A numbered thing of this document by its label: "Proposition 2", "(7)"."""
+
+    label: str
+
+
+@record(kw_only=False)
+class Citation:
+    """An entry of the document's bibliography, by its key."""
+
+    key: str
+
+
+@record(kw_only=False)
+class Link:
+    """Words that lead to an https address or to a file beside the document."""
+
+    content: Content
+    target: str
+
+    def __post_init__(self) -> None:
+        set_fields(self, content=inlines(self.content))
+        if not (_URL.fullmatch(self.target) or _FILE.fullmatch(self.target)):
+            msg = (
+                f"link to {self.target!r}: found none of what can be linked. Give an https:// "
+                "address or a file beside the document, such as 'loss/page.html'."
+            )
+            raise InputError(msg)
+
+
+Inline = Text | Math | Code | Strong | Reference | Citation | Link
+Content = str | Inline | tuple["str | Inline", ...]
+
+
+def inlines(content: Content) -> tuple[Inline, ...]:
+    """Return ``content`` as a tuple of inlines; strings become :class:`Text`."""
+    if isinstance(content, str):
+        return (Text(content),) if content else ()
+    if not isinstance(content, tuple):
+        return (content,)
+    return tuple(Text(part) if isinstance(part, str) else part for part in content)
+
+
+def plain_text(content: Content) -> str:
+    """Return the words of ``content`` without structure: for titles of windows and bookmarks."""
+    words = []
+    for part in inlines(content):
+        match part:
+            case Text(value) | Code(value) | Math(value):
+                words.append(value)
+            case Strong(inner) | Link(inner, _):
+                words.append(plain_text(inner))
+            case Reference(name) | Citation(name):
+                words.append(name)
+    return "".join(words)
+
+
+def flat(content: Content) -> Iterator[Inline]:
+    """Yield every inline of ``content``, those inside others included."""
+    for part in inlines(content):
+        yield part
+        if isinstance(part, Strong | Link):
+            yield from flat(part.content)
+
+
+def set_fields(target: object, **fields: object) -> None:
+    """Set normalised fields while a frozen dataclass is being built."""
+    for name, value in fields.items():
+        object.__setattr__(target, name, value)
 
 
 @record
@@ -126,7 +185,7 @@ class Source:
 
     def __post_init__(self) -> None:
         set_fields(self, content=inlines(self.content))
-        if not _LABEL.fullmatch(self.key) or (self.url and not URL.fullmatch(self.url)):
+        if not _LABEL.fullmatch(self.key) or (self.url and not _URL.fullmatch(self.url)):
             msg = (
                 f"bibliography entry {self.key!r}, address {self.url!r}: "
                 "needs a key of letters and digits, and an https address or none."
@@ -181,8 +240,8 @@ def _check_document(document: Document) -> None:
     everything = [document.title, document.subtitle, *(s.content for s in document.bibliography)]
     for block, depth in walk(document.blocks):
         everything.extend(contents(block))
-        if isinstance(block, Section) and depth >= MAX_DEPTH:
-            msg = f"section {plain_text(block.title)!r}: {depth + 1} deep; {MAX_DEPTH} is most."
+        if isinstance(block, Section) and depth >= _MAX_DEPTH:
+            msg = f"section {plain_text(block.title)!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
             raise InputError(msg)
         if isinstance(block, Figure):
             _known(block.name, names, "figure")
@@ -258,14 +317,14 @@ def equation(*lines: str, label: str = "") -> Equation:
     return Equation(lines=lines, label=label)
 
 
-TheoremKind = Literal["Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof"]
+_TheoremKind = Literal["Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof"]
 
 
 @record
 class Theorem:
     """A statement with a name and a number, or the proof that follows it (which has none)."""
 
-    kind: TheoremKind
+    kind: _TheoremKind
     blocks: tuple[Block, ...]
     title: Content = ()
     label: str = ""

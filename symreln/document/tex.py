@@ -63,7 +63,7 @@ ARITY: dict[str, int] = {
 }
 #: The commands whose argument is words, not mathematics.
 WORDS = (r"\text", r"\mathrm", r"\operatorname")
-ENVIRONMENTS = ("pmatrix", "smallmatrix", "aligned")
+_ENVIRONMENTS = ("pmatrix", "smallmatrix", "aligned")
 _PAIRS = {r"\left": r"\right", r"\bigl": r"\bigr", r"\Bigl": r"\Bigr"}
 _TOKEN = re.compile(
     # What text_in_math() writes, and plain names.
@@ -222,8 +222,8 @@ class _Reader:
         return Atom(command, (*found, *degree))
 
     def _environment(self, name: str) -> Atom:
-        if name not in ENVIRONMENTS:
-            raise _error(self.latex, f"the environment {name!r}", f"use one of {ENVIRONMENTS}")
+        if name not in _ENVIRONMENTS:
+            raise _error(self.latex, f"the environment {name!r}", f"use one of {_ENVIRONMENTS}")
         rows = [[self.row()]]
         while self.part in ("&", r"\\"):
             if self.take() == "&":

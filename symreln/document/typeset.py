@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 
 from symreln.document.escape import GREEK
-from symreln.document.inlines import (
+from symreln.document.model import (
     Citation,
     Code,
     Content,
     Inline,
     Math,
+    Paragraph,
     Reference,
     Strong,
     inlines,
 )
-from symreln.document.model import Paragraph
 from symreln.document.symbols import symbol_latex
 
 _NUMBER = r"-?\d+(?:/\d+)?"

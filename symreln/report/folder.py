@@ -46,7 +46,7 @@ def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-class Draft:
+class _Draft:
     """Files on their way into a folder; see :func:`together`.
 
     Attributes:
@@ -62,7 +62,7 @@ class Draft:
 
 
 @contextlib.contextmanager
-def together(folder: Path) -> Iterator[Draft]:
+def together(folder: Path) -> Iterator[_Draft]:
     """Give a place for files that appear in a folder together at the end, or not at all.
 
     They are written beside their place and renamed one after the other, which takes no time and no
@@ -76,7 +76,7 @@ def together(folder: Path) -> Iterator[Draft]:
     place = draft_name(folder / "symreln")
     place.mkdir()
     try:
-        yield Draft(place, folder)
+        yield _Draft(place, folder)
         files = [path.relative_to(place) for path in place.rglob("*") if path.is_file()]
         with undisturbed():
             # JSON last: a page is there, and a derivation is read, by what that says.

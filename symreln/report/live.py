@@ -61,7 +61,7 @@ def live_of(derivation: Derivation) -> Live:
     begin = _beginning(derivation, samples)
     groups = tuple(put_values(group, begin) for group in groups)
     return Live(
-        sliders=tuple(sliders_of(derivation, groups)),
+        sliders=tuple(_sliders_of(derivation, groups)),
         groups=groups,
         steps=network.steps - 1,
     )
@@ -96,7 +96,7 @@ def _beginning(derivation: Derivation, samples: sp.Expr) -> dict[sp.Symbol, Any]
     return found
 
 
-def sliders_of(derivation: Derivation, groups: Sequence[Group]) -> Iterator[Slider]:
+def _sliders_of(derivation: Derivation, groups: Sequence[Group]) -> Iterator[Slider]:
     """Yield the sliders: of parameters, of sizes, of the network."""
     network = derivation.spec.network
     assert network is not None

@@ -28,7 +28,7 @@ def _with_values(expr: Any, values: Mapping[sp.Symbol, Any]) -> Any:
     return sp.sympify(expr, strict=True).xreplace(values)
 
 
-def put_in_law(law: Law, values: Mapping[sp.Symbol, Any]) -> Law:
+def _put_in_law(law: Law, values: Mapping[sp.Symbol, Any]) -> Law:
     """Return a law with values of symbols put in."""
     numbers = {f.name: getattr(law, f.name) for f in fields(law)}
     given = {k: _with_values(v, values) for k, v in numbers.items() if isinstance(v, sp.Basic)}
@@ -40,7 +40,7 @@ def put_values(group: Group, values: Mapping[sp.Symbol, Any]) -> Group:
     modes = [
         replace(
             mode,
-            law=put_in_law(mode.law, values),
+            law=_put_in_law(mode.law, values),
             start=_with_values(mode.start, values),
             count=_with_values(mode.count, values),
             holds=tuple(_with_values(each, values) for each in mode.holds),

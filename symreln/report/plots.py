@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from symreln.experiment.strengths import ModeMeasured
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
-POINTS = 400
+_POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
 #: Edges up to which a graph can be read in print.
 _MOST_EDGES = 160
-#: Share of the steps that measured strengths are apart, so that their marks are.
+#: Share of the panel that marks of measured strengths are apart.
 _MEASURED = 0.035
 #: Rows of vectors up to which they have names.
 _MOST_NAMES = 16
@@ -76,7 +76,7 @@ def modes_sketches(
     """
     if prediction is None or not prediction.modes:
         return []
-    return [modes_sketch(mode_curves(derivation, prediction, measured))]
+    return [modes_sketch(_mode_curves(derivation, prediction, measured))]
 
 
 def still_sketches(derivation: Derivation) -> list[Sketch]:
@@ -189,7 +189,7 @@ def _plateau(mode: ModeDerivation, known: Regime) -> float:
     return found
 
 
-def mode_curves(
+def _mode_curves(
     derivation: Derivation,
     prediction: Prediction,
     measured: Sequence[tuple[str, ModeMeasured]] = (),
@@ -295,21 +295,11 @@ def _measured(
     for name in dict.fromkeys(name for name, _ in measured):
         mine = [mode for label, mode in measured if label == name and mode.label in places]
         for mode in mine:
-            steps = np.array(mode.steps, dtype=float)
             # Large markers must be apart; dots show the curve the better the more there are.
-            gap = _MEASURED * steps[-1] if mode.subject == "gdln" else 0.0
-            chosen = _apart_by(steps, gap)
-            style = measured_look(mode.subject)
-            yield Curve(x=steps[chosen], y=np.array(mode.mean)[chosen], style=style, label=name)
-
-
-def _apart_by(steps: np.ndarray, distance: float) -> list[int]:
-    """Return the indices of steps that are at least so far apart, the last included."""
-    chosen = [len(steps) - 1]
-    for index in reversed(range(len(steps) - 1)):
-        if steps[chosen[-1]] - steps[index] >= distance:
-            chosen.append(index)
-    return chosen[::-1]
+            gap = {"markevery": _MEASURED} if mode.subject == "gdln" else {}
+            style = measured_look(mode.subject) | gap
+            steps = np.array(mode.steps, dtype=float)
+            yield Curve(x=steps, y=np.array(mode.mean), style=style, label=name)
 
 
 def modes_sketch(curves: Sequence[Curve]) -> Sketch:
@@ -438,5 +428,5 @@ def drawn_times(steps: int) -> np.ndarray:
 
 
 def thinned(times: np.ndarray) -> np.ndarray:
-    """Return indices of at most POINTS times, the first and the last included."""
-    return np.unique(np.linspace(0, len(times) - 1, POINTS).round().astype(int))
+    """Return indices of at most _POINTS times, the first and the last included."""
+    return np.unique(np.linspace(0, len(times) - 1, _POINTS).round().astype(int))

@@ -22,8 +22,11 @@ from symreln.document.model import (
     Strong,
     Table,
     Theorem,
+    contents,
     equation,
+    plain_text,
     prose,
+    walk,
 )
 from symreln.report.plots import gate_cells, modes_sketch, pathway_curves
 from symreln.report.sketch import Panel, Sketch
@@ -129,3 +132,12 @@ def _provenance() -> Table:
     rows = tuple((str(index), text) for index, text in enumerate(HOSTILE))
     rows += (("link", Link("preprint", "https://arxiv.org/abs/1312.6120?a=%20b#c")),)
     return Table(header=("key", "value"), rows=rows, alignment="lp", caption="Provenance")
+
+
+def words_of(*blocks) -> str:
+    """Return what blocks say, their formulas in LaTeX."""
+    said = []
+    for block, _ in walk(blocks):
+        said += [plain_text(content) for content in contents(block)]
+        said += getattr(block, "lines", ())
+    return "\n".join(said)

@@ -19,6 +19,7 @@ from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches, pathway_curves, still_sketches
 from symreln.report.terminal import show_summary, summary_of
+from tests.report.sample import words_of
 
 SPEC = {
     "title": "Two samples, one after the other",
@@ -115,12 +116,12 @@ def test_plateaus_are_as_long_as_their_curves():
 def test_the_document_says_what_holds_when():
     drawn = ("gates", "vectors", "modes")
     summary, data, *chapters = derivation_chapters(derivation(), None, drawn)
-    text = str(summary)
+    text = words_of(summary)
     for _, phase in derivation().phases:
         assert phase.verdict.level.value in text
     assert "Verdict up to step 60" in text
     assert "From step 60 on, with other gates: " in text
-    assert "Pathways up to step 60." in str(data)
+    assert "Pathways up to step 60." in words_of(data)
     figures = [
         block
         for chapter in (summary, *chapters)
@@ -134,9 +135,9 @@ def test_the_document_says_what_holds_when():
 
 def test_alignment_is_said_to_be_that_of_the_last_gates():
     found = sr.validate(derivation(), seeds=2)
-    assert "those from step 60 on" in str(agreement_chapter(found))
+    assert "those from step 60 on" in words_of(agreement_chapter(found))
     still = sr.load({**SPEC, "pathway": [{"name": "all"}]})
-    assert "from step" not in str(agreement_chapter(sr.validate(sr.derive(still), seeds=2)))
+    assert "from step" not in words_of(agreement_chapter(sr.validate(sr.derive(still), seeds=2)))
 
 
 def test_files_are_written_for_all_of_it(tmp_path: Path):

@@ -18,6 +18,7 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.depth import Depth
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches
+from tests.report.sample import words_of
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 1]]},
@@ -41,7 +42,7 @@ def shown(found: Derivation) -> str:
     """Return the first page, and the chapters on spectrum and dynamics."""
     wanted = ("sec:result", "sec:data", "sec:lines")
     chapters = derivation_chapters(found, None, ("vectors", "modes"))
-    return "".join(str(each) for each in chapters if label_of(each) in wanted)
+    return words_of(*(each for each in chapters if label_of(each) in wanted))
 
 
 @pytest.mark.parametrize("layers", [3, 4, 7])

@@ -10,8 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.constants import Constant, constants_table
-from symreln.document.inlines import Text, inlines
-from symreln.document.model import Math, Table
+from symreln.document.model import Math, Table, Text, inlines
 from symreln.errors import NotSupportedError
 from symreln.report.chapters.agreement import _comparison, _strengths
 from symreln.report.chapters.closing import closing_chapter

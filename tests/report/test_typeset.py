@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.document.inlines import Text
 from symreln.document.model import (
     Math,
+    Text,
     contents,
     flat,
     walk,

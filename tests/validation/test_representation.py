@@ -11,7 +11,7 @@ import pytest
 import symreln as sr
 from symreln.claims.probes import probe_bases
 from symreln.claims.starts import start_factors
-from symreln.document.inlines import plain_text
+from symreln.document.model import plain_text
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.representation import (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.experiment.confront import Validation
     from symreln.specs.model import NetworkSpec
 

@@ -9,14 +9,13 @@ from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.widths import own_curves
-from symreln.document.inlines import inlines
-from symreln.document.model import Figure, Math
+from symreln.document.model import Figure, Math, inlines
 from symreln.document.typeset import phrase, typeset
 from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.document.inlines import Content, Inline
+    from symreln.document.model import Content, Inline
 
 #: What the method of a prediction from the matrices of all pathways says.
 _MATRICES = "coupled matrices"

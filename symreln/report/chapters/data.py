@@ -38,7 +38,7 @@ from symreln.report.chapters.spectrum import spectrum_blocks
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.report.abbreviations import Abbreviations
     from symreln.specs.model import SizeSymbol, Spec
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.report.abbreviations import Abbreviations
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.equilibria import Race
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.experiment.outcome import Validation
     from symreln.report.abbreviations import Abbreviations
 

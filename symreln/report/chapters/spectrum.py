@@ -22,7 +22,7 @@ from symreln.report.chapters.vectors import vector_blocks
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.report.abbreviations import Abbreviations
 

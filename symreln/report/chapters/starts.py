@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.orbits import short_list
 from symreln.claims.starts import printed_starts
-from symreln.document.inlines import inlines
-from symreln.document.model import Math
+from symreln.document.model import Math, inlines
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, typeset
 from symreln.document.words import fraction_latex
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.inlines import Inline
+    from symreln.document.model import Inline
 
 
 def time_constant_content(derivation: Derivation) -> list[Inline]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.exact.field import Coefficients
     from symreln.exact.singular import Columns
     from symreln.specs.model import Spec

@@ -22,7 +22,7 @@ from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.document.inlines import Content
+    from symreln.document.model import Content
     from symreln.exact.scalar import Scalar
 
 #: Pathways that get a line each.
