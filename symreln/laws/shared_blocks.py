@@ -70,13 +70,14 @@ class _Tied:
 
         Their parts outside the identity belong to the tuples that the pathways were tied by.
         """
-        from scipy.linalg import block_diag
-
-        bases = [block_diag(corner.inputs, corner.outputs) for corner in self.corners]
-        return [
-            basis.T @ grams[corner.pathway] @ basis
-            for basis, corner in zip(bases, self.corners, strict=True)
-        ]
+        found = []
+        for corner in self.corners:
+            # [inputs; outputs] of the pathway in the bases of the corner.
+            first, second = np.split(grams[corner.pathway], [len(corner.inputs)])
+            rows = np.concatenate([corner.inputs.T @ first, corner.outputs.T @ second])
+            left, right = np.split(rows, [len(corner.inputs)], axis=1)
+            found.append(np.hstack([left @ corner.inputs, right @ corner.outputs]))
+        return found
 
 
 def tie(whole: MatrixCoupling, starts: np.ndarray) -> _Tied | None:
