@@ -192,7 +192,7 @@ def assert_all_routes(network: GatedNetwork, times: np.ndarray = TIMES) -> None:
     assert_same(network, system.trajectory(times, probes), flow)
     assert_same(network, system.flow().trajectory(times, system.functionals(probes)), flow)
     weights, steps = start, []
-    while len(steps) < 40 and network.loss(weights) < 2 * network.loss(start):  # else it diverges
+    while len(steps) < 40 and network.loss(weights) <= 2 * network.loss(start):  # else it diverges
         steps.append(weights)
         moved = zip(weights, network.derivative(weights), strict=True)
         weights = [(a + da / TAU, b + db / TAU) for (a, b), (da, db) in moved]
