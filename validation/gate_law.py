@@ -25,7 +25,7 @@ from symreln.claims.starts import starts_of
 from symreln.experiment.gate_law import measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import marks
-from symreln.experiment.training import network_recording, train_networks
+from symreln.experiment.training import recorded, train_networks
 
 if TYPE_CHECKING:
     from symreln.specs.model import Spec
@@ -110,7 +110,7 @@ def row(name: str, seeds: int, rng: int) -> str:
         numbers.spec,
         seeds=seeds,
         rng=np.random.SeedSequence(rng),
-        record=network_recording(numbers.spec, seeds, marks(prediction)),
+        record=recorded("relu", numbers.spec, seeds, marks(prediction)),
     )
     found = measured_gate_law(numbers, run, kappas, ORDERS, most=np.inf)
     curves = [prediction.loss, prediction.reduced, *(() if found is None else found.losses)]

@@ -12,10 +12,8 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.experiment import depth as depths
 from symreln.report.chapters.depth import (
     HEADER,
-    SWITCHING_HEADER,
     depth_rows,
     depth_sentences,
-    scatter_text,
 )
 from symreln.task_library.load import spec_of
 
@@ -50,16 +48,10 @@ class DepthAnswer(AbstractAnswer):
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows: when losses fall, beside each kind of gated networks."""
-        many = f"{self.found.seeds} seeds"
-        title = f"first step with a loss below a share of the first, {many}: quartiles"
-        for header, crossings in (
-            (HEADER, self.found.crossings),
-            (SWITCHING_HEADER, self.found.switched_crossings),
-        ):
-            rows = [list(row) for row in depth_rows(crossings)]
-            if rows:
-                yield plain_table(title, list(header), rows).rstrip("\n")
-        yield scatter_text(self.found)
+        title = f"first step with a loss below a share of the first, {self.found.seeds} seeds"
+        rows = [list(row) for row in depth_rows(self.found)]
+        if rows:
+            yield plain_table(f"{title}: quartiles", list(HEADER), rows).rstrip("\n")
         yield from depth_sentences(self.found)
 
 

@@ -30,6 +30,7 @@ from symreln.document.model import (
 )
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
+from symreln.experiment.rows import HAND_SET
 from symreln.experiment.words import share_text
 from symreln.report import html
 from symreln.report.prediction_table import (
@@ -262,22 +263,20 @@ class Page:
         Args:
             found: The confrontation of a ready-made task that something is published for.
         """
-        theirs, name = found.published, found.derivation.spec.source
-        assert theirs is not None
-        others = "".join(f"; {w}: {percent(a)} to {percent(b)}" for w, a, b in theirs.others)
-        rows = self._said["comparisons"]
-        for row in (each for each in rows if each["task"] == name and "low" in each[_MAX]):
+        theirs, *others = found.published
+        name, least = found.derivation.spec.source, theirs.after.value or 0.0
+        more = "".join(f"; {row.replaced}: {share_text(row.after)}" for row in others)
+        for row in (each for each in self._said["comparisons"] if each["task"] == name):
             distance, assumed = interval_of(row, _MAX), row.get("assumed_constants")
-            if assumed is None or distance.value is None:
-                continue  # the networks themselves, or a simulation of them
+            if distance.value is None or not isinstance(assumed, int):
+                continue  # the networks themselves, a simulation of them, or what is published
             error = None if distance.high is None else distance.high - distance.value
             self.beyond(
-                f"Closer to the networks than what is published ({theirs.source}: "
-                f"{percent(theirs.max_abs_over_initial)}{others}; numbers set by hand: "
-                f"{theirs.hand_set_constants}): `{name}`, {row['prediction']}, "
-                f"{share_text(distance)} from {found.seeds} networks, numbers assumed or fitted: "
-                f"{assumed}.",
-                self.less(distance.value, theirs.max_abs_over_initial, error),
+                f"Closer to the networks than what is published ({theirs.replaced}: "
+                f"{percent(least)}{more}; numbers set by hand: {HAND_SET}): `{name}`, "
+                f"{row['prediction']}, {share_text(distance)} from {found.seeds} networks, numbers "
+                f"assumed or fitted: {assumed}.",
+                self.less(distance.value, least, error),
             )
 
     @staticmethod

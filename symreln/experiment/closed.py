@@ -52,17 +52,26 @@ def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
     Raises:
         NotSupportedError: The closed forms are not the whole dynamics.
     """
-    network = network_of(numbers.spec)
-    flow = predict_closed(numbers, start)
-    std = float(network.init_std)
-    curves = _followed(numbers, None if start is None else start.strengths(std))
-    strengths = _followed(numbers, None if start is None else np.array([start.strength(std)]))
+    check_covered(numbers)
+    std = float(network_of(numbers.spec).init_std)
+    flow = closed_forms(numbers, np.arange(network_of(numbers.spec).steps, dtype=float))
+    assert flow is not None  # check_covered has seen to it
+    steps = "gradient descent on all modes, step by step"
+    if start is None:
+        curves = strengths = _followed(numbers, None)
+    else:
+        starts = start.strengths(std)
+        flow = replace(flow, flow_loss=_flow_loss(numbers, starts, flow.times))
+        curves = _followed(numbers, starts)
+        strengths = _followed(numbers, np.array([start.strength(std)]))
+        steps += (
+            ", from where single modes of as many random layers were followed to start: the mean "
+            f"over {len(start.times)} of them"
+        )
     return replace(
         flow,
         reduced=_mean_of(numbers, curves, flow.times),
-        flow_loss=flow.reduced if start is not None else flow.flow_loss,
-        method="gradient descent on all modes, step by step"
-        + ("" if start is None else f", {_from_random_layers(start)}"),
+        method=steps,
         modes=tuple(replace(mode, integrated=strengths[mode.label][0]) for mode in flow.modes),
     )
 
@@ -74,23 +83,11 @@ def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray
     """
     network = network_of(numbers.spec)
     times = np.arange(network.steps, dtype=float)
-    if start is None:
-        curves = aligned_steps(numbers)
-    else:
-        first = np.array([start.strength(float(network.init_std))])
-        curves = {label: curve[0] for label, curve in _followed(numbers, first).items()}
+    first = None if start is None else np.array([start.strength(float(network.init_std))])
+    curves = {label: curve[0] for label, curve in _followed(numbers, first).items()}
     found = loss_of_modes(numbers, curves, times)
     assert found is not None  # check_covered has seen to it
     return found
-
-
-def aligned_steps(numbers: Derivation) -> dict[str, np.ndarray]:
-    """Return the strengths of modes at every step, from the expected start.
-
-    Args:
-        numbers: A derivation without free parameters, whose modes are closed.
-    """
-    return {label: curve[0] for label, curve in _followed(numbers, None).items()}
 
 
 def _followed(numbers: Derivation, starts: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -127,41 +124,6 @@ def _followed(numbers: Derivation, starts: np.ndarray | None) -> dict[str, np.nd
     return found
 
 
-def _from_random_layers(start: ChainStart) -> str:
-    return (
-        "from where single modes of as many random layers were followed to start: the mean over "
-        f"{len(start.times)} of them"
-    )
-
-
-def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
-    """Predict by the closed forms alone, at every step of the network.
-
-    With three or more layers the loss is the mean over where modes start, which scatters more
-    between networks than with two: strengths are those of the mean start.
-
-    Args:
-        numbers: A derivation without free parameters, with a network.
-        start: :func:`symreln.claims.starts.chain_of`.
-
-    Raises:
-        NotSupportedError: The closed forms are not the whole prediction.
-    """
-    network = network_of(numbers.spec)
-    check_covered(numbers)
-    times = np.arange(network.steps, dtype=float)
-    found = closed_forms(numbers, times)
-    assert found is not None  # check_covered has seen to it
-    if start is None:
-        return found
-    starts = start.strengths(float(network.init_std))
-    return replace(
-        found,
-        reduced=_mean_loss(numbers, starts, times),
-        method=f"closed forms of all modes, {_from_random_layers(start)}",
-    )
-
-
 def check_covered(numbers: Derivation) -> None:
     """Refuse what the modes of such a network do not predict.
 
@@ -195,7 +157,7 @@ def _unlike(known: Regime) -> str:
     return known.unlike or f"network.{known.unusual[0]}"
 
 
-def _mean_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
+def _flow_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
     layers, gain = numbers.known.layers, numbers.known.uses ** (1 / numbers.known.layers)
     curves, tau = {}, float(numbers.tau or 1) / gain
     for _, mode in learning_modes(numbers):
@@ -214,7 +176,7 @@ def _mean_of(
     return np.mean([loss for loss in losses if loss is not None], axis=0)
 
 
-def aligned_weights(
+def _aligned_weights(
     numbers: Derivation, gated: Sequence[GatedPathway], start: ChainStart | None
 ) -> dict[str, list[np.ndarray]]:
     """Return weights that start as the closed forms assume, layer by layer, by pathway.
@@ -266,13 +228,13 @@ def _edge_weights(
 
 
 def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
-    """Train the GDLN of a spec from :func:`aligned_weights`, one network."""
+    """Train the GDLN of a spec from :func:`_aligned_weights`, one network."""
     spec = numbers.spec
     if spec.edge_network is not None:
         weights = _edge_weights(numbers, spec.edge_network, start)
         return train_gated(spec, {}, initial={name: w[None] for name, w in weights.items()})
     gated = gated_pathways(spec)
-    weights = aligned_weights(numbers, gated, start)
+    weights = _aligned_weights(numbers, gated, start)
     if numbers.known.matrices.holds:
         initial = {
             name: LayerWeights(w1=layers[0][None], w2=layers[1][None])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.prediction import closed_forms
 from symreln.experiment.closed import predict_aligned
-from symreln.experiment.metrics import CurveComparison, Distance, compare, mutual_distance, point
+from symreln.experiment.metrics import Distance, Interval, compare, exactly, mutual_distance
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -44,18 +44,18 @@ class CurvePair:
     error: float = 0.0
     exact: bool = False
 
-    def comparison(self) -> CurveComparison:
+    def comparison(self) -> Distance[Any]:
         """Return the metrics of the means."""
         return compare(self.first.mean(axis=0), self.second.mean(axis=0))
 
-    def distance(self, rng: int) -> Distance:
+    def distance(self, rng: int) -> Distance[Interval]:
         """Return the metrics with intervals for the means over all seeds.
 
         Args:
             rng: Seed of the resampling.
         """
         if self.exact:
-            return Distance(**{name: point(each) for name, each in vars(self.comparison()).items()})
+            return exactly(self.comparison())
         return mutual_distance(self.first, self.second, rng, self.error)
 
 
@@ -75,34 +75,30 @@ def curve_pairs(
         gdln: The trained gated deep linear networks.
         aligned: A GDLN that started aligned, or None.
     """
-    prediction, error = predictions.prediction, predictions.error[0]
-    trained = {"gdln": gdln} if network is None else {"gdln": gdln, "relu": network}
+    prediction, wide = predictions.prediction, predictions.mean_field
+    trained = {"gdln": gdln} | ({} if network is None else {"relu": network})
     pairs = {
-        f"theory_vs_{name}": curve_pair(prediction.loss, run, error)
+        f"theory_vs_{name}": curve_pair(prediction.loss, run, predictions.error[0])
         for name, run in trained.items()
     }
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
-        if (wide := predictions.mean_field) is not None:
+        if wide is not None:
             pairs["mean_field_vs_relu"] = curve_pair(wide.losses, network, wide.error)
-    reduced, closed = prediction.reduced, prediction.closed_loss
-    flow = prediction.flow_loss
-    for curve, losses in (
-        ("closed", closed),
-        ("reduced", reduced),
-        ("modes", predictions.straight),
-    ):
-        if losses is not None:
-            pairs |= {
-                f"{curve}_vs_{name}": curve_pair(losses, run) for name, run in trained.items()
-            }
+    closed, flow = prediction.closed_loss, prediction.flow_loss
+    curves = {"closed": closed, "reduced": prediction.reduced, "modes": predictions.straight}
+    pairs |= {
+        f"{curve}_vs_{name}": curve_pair(losses, run)
+        for curve, losses in curves.items()
+        if losses is not None
+        for name, run in trained.items()
+    }
     if flow is not None and flow is not closed:
-        name = "gdln" if network is None else "relu"
-        pairs[f"flow_vs_{name}"] = curve_pair(flow, trained[name])
+        name, run = list(trained.items())[-1]
+        pairs[f"flow_vs_{name}"] = curve_pair(flow, run)
     if aligned is not None:
-        pairs["descent_vs_aligned"] = curve_pair(
-            predict_aligned(numbers, predictions.chain), aligned
-        )
+        descent = predict_aligned(numbers, predictions.chain)
+        pairs["descent_vs_aligned"] = curve_pair(descent, aligned)
         if closed is not None:
             pairs["closed_vs_aligned"] = curve_pair(_from_expected(numbers, predictions), aligned)
     return pairs

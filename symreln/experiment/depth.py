@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -22,7 +21,6 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.distributions import (
     LEVELS,
-    SIGNIFICANT,
     CrossingComparison,
     CurveTest,
     compare_crossings,
@@ -131,30 +129,6 @@ class DepthComparison:
         """Whether the distributions of the curves differ by more than chance."""
         return self.curves.differ
 
-    @cached_property
-    def scatter(self) -> dict[str, float | None]:
-        """Interquartile range of the time at which half the loss is gone, over its median.
-
-        By kind of networks; None where a quarter of them never get there.
-        """
-        runs = {"relu": self.relu, "gdln": self.gdln, "shallow": self.shallow}
-        return {name: _scatter(crossing_times(run.losses, 0.5)) for name, run in runs.items()}
-
-    @property
-    def least_seeds(self) -> int:
-        """Networks of each kind with which a difference could be significant at all."""
-        return next(n for n in range(2, 1000) if 2 / comb(2 * n, n) < SIGNIFICANT)
-
-    @property
-    def least_pairs(self) -> int:
-        """The same of networks in pairs, whose labels are exchanged within each."""
-        return next(n for n in range(2, 1000) if 2 / 2**n < SIGNIFICANT)
-
-    @property
-    def too_few(self) -> bool:
-        """Whether no difference, however large, could be told from chance."""
-        return self.seeds < self.least_seeds
-
     @property
     def uninformative(self) -> bool:
         """Whether neither kind has learned anything, so that there is nothing to tell apart."""
@@ -191,11 +165,6 @@ class FirstDrop:
     correlation: float | None
     gap: float
     spread: float
-
-
-def _scatter(times: np.ndarray) -> float | None:
-    low, middle, high = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
-    return float((high - low) / middle) if np.isfinite(high) and middle > 0 else None
 
 
 def compare_depth(

@@ -6,6 +6,9 @@ differences are judged by exchanging which sample a curve belongs to, spreads by
 
 from __future__ import annotations
 
+from itertools import count
+from math import comb
+
 import numpy as np
 
 from symreln.base.records import record
@@ -58,12 +61,14 @@ class CurveTest:
         p: How often exchanged labels give at least that distance somewhere.
         inside: Share of the first sample's losses, over curves and steps, that lie between the
             5 % and 95 % quantiles of the second's, or _RESOLUTION beside them.
+        least: Networks of each kind with which a difference could be significant at all.
     """
 
     distance: float
     step: int
     p: float
     inside: float
+    least: int
 
     @property
     def differ(self) -> bool:
@@ -152,7 +157,14 @@ def compare_curves(one: np.ndarray, other: np.ndarray, *, pairs: bool = False) -
         step=int(steps[gaps[0].argmax()]),
         p=_share_at_least(gaps.max(axis=1)),
         inside=float(((one >= low) & (one <= high)).mean()),
+        least=_least(pairs=pairs),
     )
+
+
+def _least(*, pairs: bool) -> int:
+    """Return from how many curves a sample on labels can be exchanged to be significant."""
+    ways = (2**n if pairs else comb(2 * n, n) for n in count())
+    return next(n for n, number in enumerate(ways) if 2 / number < SIGNIFICANT)
 
 
 def spread_moments(loss: np.ndarray, count: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from symreln.claims.prediction import (
 from symreln.claims.solve import derive_unchecked
 from symreln.claims.starts import mode_kappas, start_factors
 from symreln.claims.unit_courses import telling_samples
-from symreln.experiment.metrics import CurveComparison, compare
+from symreln.experiment.metrics import Distance, compare
 from symreln.laws.gate_orders import gate_orders
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class GateLawMeasured:
     predicted: np.ndarray
     measured: np.ndarray
     losses: np.ndarray
-    distances: tuple[CurveComparison, ...]
+    distances: tuple[Distance[Any], ...]
     why_not: str = ""
 
     @property

@@ -10,8 +10,8 @@ inequality they move by at most the norm of what the mean curve moves by: |‖a 
 covariance of the trained curves, over the scatter of their variance. For a single number it is
 Student's t exactly; for max_t |·| it holds at all steps at once, with few seeds too. The interval
 around the measured distance covers at least as often, and also where the distance is smaller than
-the scatter, where quantiles of resampled distances would all lie above it. The drop time and the
-tail are no linear norms; seeds are resampled for them.
+the scatter, where quantiles of resampled distances would all lie above it. The drop time is no
+linear norm; seeds are resampled for it. The tail has no interval.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from symreln.base.records import record
 from symreln.base.rounding import percent, positional
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
 
-_Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
 
 
+Number = TypeVar("Number")
+
+
 @record
-class CurveComparison:
+class Distance(Generic[Number]):
     """How far curve A is from curve B; L(0) is the first loss of curve B.
 
     Attributes:
@@ -48,20 +48,10 @@ class CurveComparison:
             where both curves are under it throughout: there is nothing left to compare.
     """
 
-    max_abs_over_initial: float
-    mean_abs_over_initial: float
-    drop_time_error_steps: float | None
-    log10_tail_rms: float | None
-
-
-@record
-class Distance:
-    """The same with intervals for the means over all seeds."""
-
-    max_abs_over_initial: Interval
-    mean_abs_over_initial: Interval
-    drop_time_error_steps: Interval
-    log10_tail_rms: Interval
+    max_abs_over_initial: Number
+    mean_abs_over_initial: Number
+    drop_time_error_steps: Number
+    log10_tail_rms: Number
 
 
 @record
@@ -75,8 +65,6 @@ class Metric:
         shown: Its value as text.
         interval: From two samples of curves and its value; by default quantiles of its values for
             resampled seeds.
-        moved: From the means of two samples, what is measured of those of resampled seeds; by
-            default, and without ``interval``, the metric itself.
         size: Of a number with a sign, what seeds are averaged over.
         sparse: Whether seeds of which it says nothing are left out of that average, rather than
             leaving nothing to say.
@@ -88,7 +76,6 @@ class Metric:
     of: Callable[[np.ndarray, np.ndarray], float | None]
     shown: Callable[[Any], str]
     interval: Callable[[_Samples, float | None], Interval] | None = None
-    moved: Callable[[np.ndarray, np.ndarray], _Measure] | None = None
     size: Callable[[float], float] = float
     sparse: bool = False
 
@@ -97,22 +84,20 @@ class Metric:
         if self.interval is not None:
             return self.interval(samples, value)
         few = any(1 < len(drawn) < _LEAST for drawn in (samples.first, samples.second))
-        return _alone(value) if few else _percentiles(value, samples.draws[self.name])
-
-    def measure(self, first: np.ndarray, second: np.ndarray) -> _Measure | None:
-        """Return what is measured of resampled seeds, from the means of the samples, or None."""
-        if self.moved is not None:
-            return self.moved(first, second)
-        return self._each if self.interval is None else None
+        if few or value is None:
+            return alone(value)
+        drawn = [self.of(*means) for means in samples.resampled()]
+        known = np.array([each for each in drawn if each is not None])
+        if len(known) < len(drawn):
+            return alone(value)
+        ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+        low, high = np.quantile(known, ends, method="inverted_cdf")  # of steps, whole ones
+        return Interval(value=value, low=min(float(low), value), high=max(float(high), value))
 
     def over(self, each: Sequence[float | None], reduce: Callable) -> float | None:
         """Return its mean, or another reduction, over seeds."""
         known = [self.size(value) for value in each if value is not None]
         return float(reduce(known)) if known and (self.sparse or len(known) == len(each)) else None
-
-    def _each(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        found = [self.of(one, other) for one, other in zip(a, b, strict=True)]
-        return np.array([np.nan if value is None else value for value in found])
 
 
 class _Samples:
@@ -126,15 +111,10 @@ class _Samples:
 
     def __init__(self, first: np.ndarray, second: np.ndarray, rng: int, error: float) -> None:
         self.first, self.second, self.error, self._rng = first, second, error, rng
-        self._norms: tuple[np.ndarray, np.ndarray] | None = None
 
+    @cached_property
     def norms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return max and mean |A − B|/B(0) of what the means move by, whose unit moves too."""
-        if self._norms is None:
-            self._norms = self._moved()
-        return self._norms
-
-    def _moved(self) -> tuple[np.ndarray, np.ndarray]:
+        """Max and mean |A − B|/B(0) of what the means move by, whose unit moves too."""
         first, second = self.first, self.second
         a, b = first.mean(axis=0), second.mean(axis=0)
         norms = []
@@ -151,22 +131,14 @@ class _Samples:
         largest = np.max([part[0] for part in norms], axis=0)
         return largest, np.sum([part[1] for part in norms], axis=0) / len(a)
 
-    @cached_property
-    def draws(self) -> dict[str, np.ndarray]:
-        """What metrics measure of the means over resampled seeds, one a draw, by their names."""
-        means = self.first.mean(axis=0)[None], self.second.mean(axis=0)[None]
-        measures = {each.name: each.measure(*means) for each in METRICS}
-        found: dict[str, list[np.ndarray]] = {name: [] for name, one in measures.items() if one}
-        weigh_a = _resampling(self._rng, 0, len(self.first))
-        weigh_b = _resampling(self._rng, 1, len(self.second))
-        size = max(1, _CHUNK_BYTES // (8 * self.first.shape[1]))
-        for begin in range(0, _RESAMPLES, size):
-            part = slice(begin, begin + size)
-            a, b = weigh_a[part] @ self.first, weigh_b[part] @ self.second
-            for name, measure in measures.items():
-                if measure is not None:
-                    found[name].append(measure(a, b))
-        return {name: np.concatenate(parts) for name, parts in found.items()}
+    def resampled(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the means over resampled seeds."""
+        weights = [
+            _resampling(self._rng, kind, len(own))
+            for kind, own in enumerate((self.first, self.second))
+        ]
+        for one, other in zip(*weights, strict=True):
+            yield one @ self.first, other @ self.second
 
 
 # -- the metrics -----------------------------------------------------------------------------------
@@ -177,47 +149,23 @@ def _shares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _drop_error(a: np.ndarray, b: np.ndarray) -> int | None:
-    error = _drop_errors(a[None], b[None])[0]
-    return None if np.isnan(error) else int(error)
-
-
-def _drop_errors(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return by how much each curve A drops later than its B, NaN where one never drops."""
-    return _drop_times(a) - _drop_times(b)
+    times = drop_time(a), drop_time(b)
+    return None if times[0] is None or times[1] is None else times[0] - times[1]
 
 
 def _tail_rms(a: np.ndarray, b: np.ndarray) -> float | None:
     tail, floor = slice((3 * len(a)) // 4, None), np.finfo(float).eps * b[0]
     if max(a[tail].max(), b[tail].max()) <= floor:
         return None
-    return float(np.sqrt(np.mean(_tails(a[None], b[None]) ** 2)))
-
-
-def _tails(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return log A − log B over the last quarter of the steps, of many curves."""
-    tail, floor = slice((3 * a.shape[1]) // 4, None), np.finfo(float).eps * b[:, :1]
-    logs = [np.log10(np.maximum(curve[:, tail], floor)) for curve in (a, b)]
-    return logs[0] - logs[1]
-
-
-def _tail_moved(first: np.ndarray, second: np.ndarray) -> _Measure:
-    """Return what says by how much resampled tails move from those of the means."""
-    tail = _tails(first, second)
-    return lambda a, b: np.sqrt(np.mean((_tails(a, b) - tail) ** 2, axis=1))
-
-
-def _tail_interval(samples: _Samples, value: float | None) -> Interval:
-    """Return the interval of the tail: by how much resampled tails move."""
-    moved = samples.draws["log10_tail_rms"]
-    radius = _widening(len(samples.second)) * float(np.quantile(moved, LEVEL))
-    return around(value, radius)
+    logs = [np.log10(np.maximum(curve[tail], floor)) for curve in (a, b)]
+    return float(np.sqrt(np.mean((logs[0] - logs[1]) ** 2)))
 
 
 def _norm_interval(place: int) -> Callable[[_Samples, float | None], Interval]:
     """Return what makes the interval of a norm of the difference."""
 
     def interval(samples: _Samples, value: float | None) -> Interval:
-        radius = float(np.quantile(samples.norms()[place], LEVEL))
+        radius = float(np.quantile(samples.norms[place], LEVEL))
         return around(value, float(np.hypot(radius, samples.error)))
 
     return interval
@@ -251,7 +199,6 @@ METRICS = (
         title="drop time error",
         latex="drop time error",
         of=_drop_error,
-        moved=lambda *_: _drop_errors,
         shown=lambda drop: "never drops" if drop is None else steps_text(drop),
         size=abs,
     ),
@@ -261,14 +208,13 @@ METRICS = (
         latex="tail",
         of=_tail_rms,
         shown=lambda rms: "–" if rms is None else f"{rms:.2g}",
-        interval=_tail_interval,
-        moved=_tail_moved,
+        interval=lambda _, value: alone(value),
         sparse=True,
     ),
 )
 
 
-def metric_cells(found: CurveComparison, tolerance: float | None = None) -> dict[str, str]:
+def metric_cells(found: Distance[Any], tolerance: float | None = None) -> dict[str, str]:
     """Return every metric as text, by its name.
 
     Args:
@@ -289,12 +235,10 @@ class SeedFloor:
     Attributes:
         mean: Mean over seeds of each metric; of the drop time, of its absolute error.
         maximum: Maximum over seeds, likewise.
-        each: The comparisons, one a seed.
     """
 
-    mean: CurveComparison
-    maximum: CurveComparison
-    each: tuple[CurveComparison, ...]
+    mean: Distance[Any]
+    maximum: Distance[Any]
 
 
 @record(eq=False)
@@ -321,16 +265,11 @@ class GateDrift:
 
 def drop_time(curve: np.ndarray) -> int | None:
     """First step with a loss < 0.9 of the curve's own first; None where it never gets there."""
-    time = _drop_times(np.asarray(curve)[None])[0]
-    return None if np.isnan(time) else int(time)
+    below = np.asarray(curve) < DROP * curve[0]
+    return int(below.argmax()) if below.any() else None
 
 
-def _drop_times(curves: np.ndarray) -> np.ndarray:
-    below = curves < DROP * curves[:, :1]
-    return np.where(below.any(axis=1), below.argmax(axis=1), np.nan)
-
-
-def compare(curve_a: np.ndarray, curve_b: np.ndarray) -> CurveComparison:
+def compare(curve_a: np.ndarray, curve_b: np.ndarray) -> Distance[Any]:
     """Compare two loss curves at the same steps.
 
     Args:
@@ -343,18 +282,20 @@ def compare(curve_a: np.ndarray, curve_b: np.ndarray) -> CurveComparison:
     Example:
         >>> compare(np.array([4.0, 2.0, 1.0]), np.array([4.0, 3.0, 1.0]))
         ... # doctest: +NORMALIZE_WHITESPACE
-        CurveComparison(max_abs_over_initial=0.25, mean_abs_over_initial=0.08333333333333333,
-                        drop_time_error_steps=0, log10_tail_rms=0.0)
+        Distance(max_abs_over_initial=0.25, mean_abs_over_initial=0.08333333333333333,
+                 drop_time_error_steps=0, log10_tail_rms=0.0)
     """
     a, b = np.asarray(curve_a, dtype=float), np.asarray(curve_b, dtype=float)
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         msg = "compare: a loss is NaN or infinite. Lower network.learning_rate"
         raise InputError(msg)
     found: dict[str, Any] = {metric.name: metric.of(a, b) for metric in METRICS}
-    return CurveComparison(**found)
+    return Distance(**found)
 
 
-def distance(curve: np.ndarray, losses: np.ndarray, rng: int, error: float = 0.0) -> Distance:
+def distance(
+    curve: np.ndarray, losses: np.ndarray, rng: int, error: float = 0.0
+) -> Distance[Interval]:
     """Compare a curve with the mean over seeds.
 
     Args:
@@ -368,7 +309,7 @@ def distance(curve: np.ndarray, losses: np.ndarray, rng: int, error: float = 0.0
 
 def mutual_distance(
     first: np.ndarray, second: np.ndarray, rng: int, error: float = 0.0
-) -> Distance:
+) -> Distance[Interval]:
     """Compare the means of two kinds of curves, drawn independently.
 
     Args:
@@ -379,7 +320,7 @@ def mutual_distance(
     """
     found = vars(compare(first.mean(axis=0), second.mean(axis=0)))
     if len(second) == 1:  # what was trained once may be anywhere
-        return Distance(**{name: _alone(value) for name, value in found.items()})
+        return Distance(**{name: alone(value) for name, value in found.items()})
     samples = _Samples(first, second, rng, error)
     return Distance(**{m.name: m.distance(samples, found[m.name]) for m in METRICS})
 
@@ -396,22 +337,22 @@ def seed_floor(losses: np.ndarray) -> SeedFloor | None:
     if len(losses) < 2:
         return None
     each = tuple(_left_out(losses))
-    return SeedFloor(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max), each=each)
+    return SeedFloor(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max))
 
 
-def _left_out(losses: np.ndarray) -> Iterator[CurveComparison]:
+def _left_out(losses: np.ndarray) -> Iterator[Distance[Any]]:
     """Yield how far each curve is from the mean of the others."""
     total = losses.sum(axis=0)
     for curve in losses:
         yield compare(curve, (total - curve) / (len(losses) - 1))
 
 
-def _over_seeds(each: Sequence[CurveComparison], reduce: Callable) -> CurveComparison:
+def _over_seeds(each: Sequence[Distance[Any]], reduce: Callable) -> Distance[Any]:
     found: dict[str, Any] = {
         metric.name: metric.over([getattr(one, metric.name) for one in each], reduce)
         for metric in METRICS
     }
-    return CurveComparison(**found)
+    return Distance(**found)
 
 
 def gate_drift(
@@ -455,8 +396,8 @@ METHOD = (
     f"{100 * LEVEL:g} % confidence intervals of distances between curves hold for all steps at "
     "once. The mean over seeds is taken as a Student process with the covariance of the seeds' "
     f"curves ({_RESAMPLES} draws, fixed stream), and a distance moves by no more than the mean "
-    "does. The Monte Carlo error of a prediction is added in quadrature. Intervals of tails and "
-    "drop times are a bootstrap over seeds"
+    "does. The Monte Carlo error of a prediction is added in quadrature. Intervals of drop times "
+    "are a bootstrap over seeds"
 )
 
 
@@ -510,39 +451,20 @@ def _resampling(rng: int, kind: int, seeds: int) -> np.ndarray:
     return stream.multinomial(seeds, np.full(seeds, 1 / seeds), size=_RESAMPLES) / seeds
 
 
-def _widening(seeds: int) -> float:
-    """Return by how much a bootstrap's radius is too small.
-
-    Resampled means scatter by the sample's own standard deviation, √((n − 1)/n) of what it
-    estimates; and as with Student's t that estimate is uncertain itself.
-    """
-    upper = (1 + LEVEL) / 2
-    return float(np.sqrt(seeds / (seeds - 1)) * stdtrit(seeds - 1, upper) / ndtri(upper))
-
-
 def around(value: float | None, radius: float | None) -> Interval:
     """Return the interval of a distance, which is never negative; no ends without a radius."""
     if radius is None:
-        return _alone(value)
+        return alone(value)
     if value is None:
         return Interval(value=None, low=None, high=None)
     return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
 
 
-def point(value: float | None) -> Interval:
-    """Return the interval of a number that nothing random enters."""
-    return Interval(value=value, low=value, high=value)
+def exactly(found: Distance[Any]) -> Distance[Interval]:
+    """Return a distance that nothing random enters, with intervals of no width."""
+    return Distance(**{name: Interval(value=x, low=x, high=x) for name, x in vars(found).items()})
 
 
-def _alone(value: float | None) -> Interval:
+def alone(value: float | None) -> Interval:
     """Return the interval of a number that was measured once: it has no ends."""
     return Interval(value=value, low=None, high=None)
-
-
-def _percentiles(value: float | None, drawn: np.ndarray) -> Interval:
-    """Return the interval of a number from what resampled seeds give it, NaN where nothing."""
-    if value is None or np.isnan(drawn).any():
-        return _alone(value)
-    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    low, high = np.quantile(drawn, ends, method="inverted_cdf")  # of steps, whole ones
-    return Interval(value=value, low=min(float(low), value), high=max(float(high), value))

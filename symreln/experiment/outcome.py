@@ -8,28 +8,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import Immutable, record
 from symreln.claims.curves import Judged
 from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
-from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
+from symreln.experiment.aligned import (
+    NarrowOutcome,
+    PathwayAlignment,
+    SplitNetwork,
+    narrow_outcomes,
+)
 from symreln.experiment.comparing import JUDGED, CurvePair
-from symreln.experiment.findings import PairDiagnosis
 from symreln.experiment.gate_law import GateLawMeasured
 from symreln.experiment.gates_held import GatesHeld
 from symreln.experiment.metrics import (
-    CurveComparison,
     Distance,
     GateDrift,
+    Interval,
     SeedFloor,
     compare,
+    exactly,
     seed_floor,
 )
-from symreln.experiment.narrow import NarrowOutcome, narrow_outcomes
 from symreln.experiment.predictions import Predictions
-from symreln.experiment.published import PUBLISHED, PublishedPrediction
+from symreln.experiment.rows import FLOOR, PUBLISHED_ROWS, Row, named
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.uninformative import Uninformative, why_uninformative
 from symreln.experiment.verdicts import (
@@ -67,7 +71,7 @@ class Validation(Immutable, Predictions):
             "…_vs_aligned" what starts as closed forms assume.
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
-        diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
+        diagnosis: What was replaced where theory and training disagree, and what it left.
         gdln_alignment: One entry a pathway.
         drift: How far the network's gates move; None for a linear network.
         law: The law of gates beside the networks' gates; None where there is no law or no gates.
@@ -83,7 +87,7 @@ class Validation(Immutable, Predictions):
     pairs: Mapping[str, CurvePair]
     rng: int
     gates: GatesHeld | str = "the gates of the units were not recorded"
-    diagnosis: tuple[PairDiagnosis, ...] = ()
+    diagnosis: tuple[Row, ...] = ()
     gdln_alignment: tuple[PathwayAlignment, ...] = ()
     drift: GateDrift | None = None
     law: GateLawMeasured | None = None
@@ -103,12 +107,12 @@ class Validation(Immutable, Predictions):
         return tuple(name for name in JUDGED if name in self.pairs)
 
     @cached_property
-    def metrics(self) -> dict[str, CurveComparison]:
+    def metrics(self) -> dict[str, Distance[Any]]:
         """The distance of every pair of curves."""
         return {name: pair.comparison() for name, pair in self.pairs.items()}
 
     @cached_property
-    def intervals(self) -> dict[str, Distance]:
+    def intervals(self) -> dict[str, Distance[Interval]]:
         """Metrics of every pair with intervals for the mean over all seeds."""
         return {name: pair.distance(self.rng) for name, pair in self.pairs.items()}
 
@@ -250,11 +254,33 @@ class Validation(Immutable, Predictions):
         return found <= self.tolerance
 
     @cached_property
-    def published(self) -> PublishedPrediction | None:
-        """The published prediction for the same experiment, for a ready-made spec as it is."""
+    def published(self) -> tuple[Row, ...]:
+        """What is published for the same experiment, for a ready-made spec as it is."""
         spec = self.derivation.spec
-        known = PUBLISHED.get(spec.source)
-        return known if known is not None and _is_ready_made(spec) else None
+        rows = PUBLISHED_ROWS.get(spec.source, ())
+        return rows if rows and _is_ready_made(spec) else ()
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The table: curves compared, what seeds differ by, what is published and replaced."""
+        pairs = (Row(pair=name, distance=found) for name, found in self.intervals.items())
+        floor = self.floor
+        seeds = () if floor is None else (Row(pair=FLOOR, distance=exactly(floor.mean)),)
+        return (*pairs, *seeds, *self.published, *self.diagnosis)
+
+    @cached_property
+    def failing(self) -> dict[str, tuple[Row, ...]]:
+        """The rows of every pair that disagrees, by its name."""
+        pairs = dict.fromkeys(row.pair for row in self.diagnosis)
+        return {pair: tuple(r for r in self.diagnosis if r.pair == pair) for pair in pairs}
+
+    @cached_property
+    def failed(self) -> dict[str, tuple[str, ...]]:
+        """The assumptions that fail for every such pair; none where it is unexplained."""
+        return {
+            pair: tuple(dict.fromkeys(row.assumption for row in named(rows)))
+            for pair, rows in self.failing.items()
+        }
 
 
 def _is_ready_made(spec: Spec) -> bool:

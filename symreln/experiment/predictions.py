@@ -202,7 +202,7 @@ def mode_descent(numbers: Derivation) -> np.ndarray:
     network = network_of(numbers.spec)
     modes = learning_modes(numbers)
     starts = {m.label: np.array([float(strength0_of(numbers, m.label) or 0)]) for _, m in modes}
-    u, read, begin = written_and_read(numbers, starts, {})
+    u, read, begin = written_and_read(numbers, starts)
     stages = [pathway.stage for pathway, mode in modes for _ in range(mode.multiplicity)]
     # Every mode writes u_α π_α (v_α·x): products of these patterns are all that is needed.
     seen, targets = read / read.shape[1], numbers.spec.dataset.targets.to_numpy()

@@ -18,7 +18,7 @@ the orthogonal Procrustes problem. Pure numpy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,12 +26,13 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.derivation import Derivation
+from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
 from symreln.claims.starts import mode_kappas, start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
-from symreln.experiment.training import GDLN, RELU, gain_value, train_pair
+from symreln.experiment.training import GDLN, RELU, train_pair
 from symreln.train.record import Recording
 from symreln.verdict.judge import Level
 
@@ -123,15 +124,16 @@ def check_representations(derivation: Derivation) -> None:
             layers that start apart, nothing but numbers proven, or a ReLU network whose output
             alone is linear.
     """
-    level = derivation.verdict.level
-    reason = ""
-    if derivation.spec.switches:
+    if derivation.known.hidden_layer.why:
+        reason = derivation.known.hidden_layer.why
+    elif derivation.spec.switches:
         reason = "they are predicted of gates that stay, and the spec's switch"
-    elif level not in (*MODES, Level.COUPLED_MATRICES):
-        reason = f"the verdict is {level.value}, which predicts nothing"
-    if reason := derivation.known.hidden_layer.why or reason:
-        msg = f"--representations: {reason}. Leave it out"
-        raise NotSupportedError(msg)
+    elif derivation.level not in (*MODES, Level.COUPLED_MATRICES):
+        reason = f"the verdict is {derivation.level.value}, which predicts nothing"
+    else:
+        return
+    msg = f"--representations: {reason}. Leave it out"
+    raise NotSupportedError(msg)
 
 
 def similarities_by_matrices(
@@ -164,8 +166,7 @@ def predicted_similarities(
     found = np.zeros((len(steps), inputs.shape[1], inputs.shape[1]))
     for pathway in derivation.pathways:
         own = pathway.effective.pathway
-        gate = np.array([gain_value(gain) for gain in own.gate])
-        seen = inputs[list(own.inputs)] * gate
+        seen = inputs[list(own.inputs)] * gate_floats(own)
         _, v, labels = probe_bases(pathway)
         for label in dict.fromkeys(labels):
             part = v[:, [place for place, one in enumerate(labels) if one == label]].T @ seen
@@ -205,31 +206,20 @@ def compare_representations(
         if by_matrices
         else predicted_similarities(numbers, predictions.prediction, steps)
     )
-    trained = _trained(spec, predictions.kappas, seeds, rng, steps, progress)
+    record = Recording(quantities=("similarity",), steps=steps)
+    runs = train_pair(spec, predictions.kappas, seeds, rng, progress, record=record)
     return RepresentationComparison(
         steps=steps,
         theory=theory,
-        subjects=tuple(_subject(name, found, theory) for name, found in trained),
+        subjects=tuple(
+            _subject(kind, run.snapshots["similarity"][:, :, 0], theory)
+            for kind, run in zip((RELU, GDLN), runs, strict=True)
+            if run is not None
+        ),
         seeds=seeds,
         labels=_labels(spec),
         by_matrices=by_matrices,
     )
-
-
-def _trained(
-    spec: Spec,
-    kappas: Mapping[str, float],
-    seeds: int,
-    rng: int,
-    steps: tuple[int, ...],
-    progress: ProgressCallback | None,
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the kind of networks and their similarities, shape (seeds, K, P, P)."""
-    record = Recording(quantities=("similarity",), steps=steps)
-    found = train_pair(spec, kappas, seeds, rng, progress, record=record)
-    for kind, run in zip((RELU, GDLN), found, strict=True):
-        if run is not None:
-            yield kind, run.snapshots["similarity"][:, :, 0]
 
 
 def _subject(name: str, found: np.ndarray, theory: np.ndarray) -> Subject:

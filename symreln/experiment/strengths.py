@@ -100,17 +100,6 @@ class ModeMeasured:
         return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
 
     @property
-    def last(self) -> Interval:
-        """Difference at the last step, measured less predicted, over the plateau."""
-        return mean_interval((self.measured[:, -1] - self.predicted[-1]) / self.plateau)
-
-    @property
-    def not_half_learned(self) -> int:
-        """How many networks never get to half of the plateau."""
-        level = self.plateau / 2
-        return sum(_crossing(self.steps, curve, level) is None for curve in self.measured)
-
-    @property
     def half_time_error(self) -> Interval:
         """Predicted less measured step of half the plateau: positive where theory is later.
 

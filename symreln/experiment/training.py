@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.records import record
-from symreln.claims.integration import network_of
+from symreln.claims.integration import gate_floats, network_of
 from symreln.laws.law import Regime, pathway_units
 from symreln.train.network import (
     GatedEdge,
@@ -66,6 +66,11 @@ class Variation:
     rate: Fraction = Fraction(1)
     width: int = 1
     full_batch: bool = False
+
+    @property
+    def same_strength(self) -> bool:
+        """Whether modes start as strong as they did."""
+        return self.std * self.std * self.width == 1
 
     def of(self, spec: Spec, steps: int | None = None) -> Spec:
         """Return the spec of the varied training.
@@ -145,7 +150,6 @@ def train_pair(
     report = shared_progress(progress, len(asked))
     found: dict[str, TrainingRun] = {}
     for place, kind in enumerate(asked):
-        usual = network_recording if kind == RELU else map_recording
         found[kind] = train(
             kind,
             spec,
@@ -153,7 +157,7 @@ def train_pair(
             seeds,
             rng,
             first=first,
-            record=usual(spec, seeds, marks) if record is None else record,
+            record=recorded(kind, spec, seeds, marks) if record is None else record,
             progress=report(place),
             workers=workers,
         )
@@ -298,6 +302,7 @@ ProgressCallback = Callable[[int, int], None]
 
 #: Bytes of recorded pathway maps above which alignment is measured on the last step only.
 MAPS_LIMIT = 200_000_000
+_UNITS = ("activity", "boundary", "contribution")
 
 
 def training_settings(spec: Spec) -> TrainingSettings:
@@ -353,7 +358,7 @@ def gated_pathways(
     return tuple(
         GatedPathway(
             name=pathway.name,
-            gate=tuple(gain_value(gain) for gain in pathway.gate),
+            gate=tuple(gate_floats(pathway).tolist()),
             inputs=pathway.inputs,
             outputs=pathway.outputs,
             hidden=pathway.hidden or max(1, round(law)),
@@ -388,12 +393,10 @@ def gated_network(graph: Network) -> GatedNetwork:
 
 
 def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
-    return None if gate is None else tuple(gain_value(gain) for gain in gate)
-
-
-def gain_value(gain: Gain) -> float:
-    """Return a gate's value on a sample; its parameters must have been replaced by values."""
-    return float(gain) if isinstance(gain, int) else float(gain.to_fraction())
+    """Return a gate's values on the samples; its parameters must have been replaced by values."""
+    if gate is None:
+        return None
+    return tuple(float(x if isinstance(x, int) else x.to_fraction()) for x in gate)
 
 
 def shared_progress(
@@ -410,44 +413,41 @@ def shared_progress(
     return part
 
 
-def map_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording:
-    """Return what is recorded of a GDLN: the maps of its pathways, as often as memory allows.
+def recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording | None:
+    """Return what is recorded of trained networks, as often as memory allows; None for nothing.
+
+    Of a GDLN the maps of its pathways, and of a linear network that is the spec's only pathway its
+    map. Of a ReLU network its gates and what its units contribute, and of one with a single hidden
+    layer the maps of the units that each pathway's gate reproduces best.
 
     Args:
-        spec: With a network.
-        seeds: How many GDLNs.
-        marks: Steps that are looked at beside the usual ones, where there is room.
-    """
-    size = 8 * seeds * len(spec.pathways) * spec.dataset.n_x * spec.dataset.n_y
-    return _recording(spec, Recording(quantities=("maps",)), size, marks)
-
-
-def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording | None:
-    """Return what is recorded of the networks, or None for nothing.
-
-    Of a ReLU network its gates and what its units contribute, and of one with a single hidden layer
-    the maps of the units that each pathway's gate reproduces best; of a linear network that is the
-    spec's only pathway its map.
-
-    Args:
+        kind: "relu" or "gdln".
         spec: With a network.
         seeds: How many networks.
         marks: Steps that are looked at beside the usual ones, where there is room.
     """
     network, data = network_of(spec), spec.dataset
-    matrices = Regime.of_network(network).matrices.holds
+    total, one_layer = network.steps, Regime.of_network(network).matrices.holds
     maps = 8 * seeds * len(spec.pathways) * data.n_x * data.n_y
-    if network.activation == "linear":
-        one = matrices and spec.is_one_map
-        return _recording(spec, Recording(quantities=("maps",)), maps, marks) if one else None
-    plain = Recording(quantities=("activity", "boundary", "contribution"))
-    gates = telling_gates(spec) if matrices else ()
-    size = 2 * seeds * network.hidden * data.samples
-    steps = _marked(plain, network.steps, marks)
-    if gates and maps * len(plain.snapshot_steps(network.steps)) <= MAPS_LIMIT:
-        plain = replace(plain, quantities=(*plain.quantities, "gate_maps"), gates=gates)
+    if kind == GDLN or network.activation == "linear":
+        if kind == RELU and not (one_layer and spec.is_one_map):
+            return None
+        found = _marked(Recording(quantities=("maps",)), maps, total, marks)
+        if maps * len(found.snapshot_steps(total)) <= MAPS_LIMIT:
+            return found
+        return replace(found, steps=(total - 1,))
+    plain, size = Recording(quantities=_UNITS), 2 * seeds * network.hidden * data.samples
+    gates = telling_gates(spec) if one_layer else ()
+    if gates and maps * len(plain.snapshot_steps(total)) <= MAPS_LIMIT:
+        plain = replace(plain, quantities=(*_UNITS, "gate_maps"), gates=gates)
         size += maps
-    return plain if size * len(steps) > MAPS_LIMIT else replace(plain, steps=steps)
+    return _marked(plain, size, total, marks)
+
+
+def _marked(wanted: Recording, size: int, total: int, marks: tuple[int, ...]) -> Recording:
+    """Return a recording, of so many bytes a step, with the marks where there is room."""
+    steps = tuple(sorted({*wanted.snapshot_steps(total), *marks}))
+    return replace(wanted, steps=steps) if marks and size * len(steps) <= MAPS_LIMIT else wanted
 
 
 def telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
@@ -460,30 +460,5 @@ def telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
     """
     if spec.switches or any(pathway.has_gains for pathway in spec.pathways):
         return ()
-    gates = tuple(
-        tuple(int(gain_value(gain)) for gain in pathway.gate) for pathway in spec.pathways
-    )
+    gates = tuple(tuple(int(gain) for gain in gate_floats(pathway)) for pathway in spec.pathways)
     return gates if len(set(gates)) == len(gates) else ()
-
-
-def _recording(spec: Spec, wanted: Recording, size: int, marks: tuple[int, ...]) -> Recording:
-    """Return a recording at as many steps as memory allows.
-
-    Args:
-        spec: With a network.
-        wanted: What is recorded.
-        size: Bytes of it at one step.
-        marks: Steps beside the usual ones.
-    """
-    total = network_of(spec).steps
-    steps = _marked(wanted, total, marks)
-    if marks and size * len(steps) <= MAPS_LIMIT:
-        return replace(wanted, steps=steps)
-    if size * len(wanted.snapshot_steps(total)) <= MAPS_LIMIT:
-        return wanted
-    return replace(wanted, steps=(total - 1,))
-
-
-def _marked(wanted: Recording, total: int, marks: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the usual steps and the marks among them, in order."""
-    return tuple(sorted({*wanted.snapshot_steps(total), *marks}))

@@ -15,8 +15,8 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.errors import SymrelnError
-from symreln.experiment.changed import step_below
 from symreln.experiment.metrics import DROP, drop_time
+from symreln.experiment.trials import step_below
 from symreln.experiment.words import bound_text
 
 if TYPE_CHECKING:
@@ -54,27 +54,20 @@ class Uninformative:
 
     def sentence(self) -> str:
         """Return the reason, as it stands after a colon."""
-        change = percent(self.fell, self.tolerance)
+        if self.learnable <= 0:  # no tolerance is small enough for that
+            return "nothing can be learned of these targets with these gates"
         if self.hopeless:
-            if self.learnable <= 0:  # no tolerance is small enough for that
-                return "nothing can be learned of these targets with these gates"
             return (
                 f"all that can be learned is {percent(self.learnable, self.tolerance)} of L(0), "
                 f"within the tolerance of {bound_text(self.tolerance)}; it takes a smaller one"
             )
-        text = (
-            "training made too little progress to test the prediction (in "
-            f"{self.steps} steps the loss changed by {change} of L(0))"
+        steps = {"the first drop": self.drops, "half of what can be learned": self.half}
+        known = [f"about {n} steps for {what}" for what, n in steps.items() if n is not None]
+        return (
+            f"training made too little progress to test the prediction (in {self.steps} steps the "
+            f"loss changed by {percent(self.fell, self.tolerance)} of L(0))"
+            + (f"; it takes {' and '.join(known)}" if known else "")
         )
-        known = [
-            f"about {step} steps {what}"
-            for step, what in (
-                (self.drops, "for the first drop"),
-                (self.half, "for half of what can be learned"),
-            )
-            if step is not None
-        ]
-        return f"{text}; it takes {' and '.join(known)}" if known else text
 
 
 def why_uninformative(

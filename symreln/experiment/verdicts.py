@@ -7,6 +7,7 @@ judgements: of derivations, of graphs and of sweeps.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +16,7 @@ from scipy.special import stdtrit
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.experiment.metrics import LEVEL, Interval, around, simultaneous_radius
+from symreln.experiment.metrics import LEVEL, Interval, alone, around, simultaneous_radius
 from symreln.experiment.words import bound_text, share_text
 
 if TYPE_CHECKING:
@@ -48,6 +49,11 @@ class Verdict:
     interval: tuple[float, float] | None
     tolerance: float
     reason: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it agrees."""
+        return self.outcome == "agrees"
 
 
 def not_tested(reason: str, tolerance: float, value: float | None = None) -> Verdict:
@@ -94,36 +100,53 @@ def _width(seeds: int) -> float:
 
 
 def _worst_of(found: Sequence[Interval]) -> Interval:
-    """Return the interval of the largest of several distances.
+    """Return the interval of the largest of several distances; no ends where one has none.
 
     Raises:
         ValueError: There are none.
     """
     value = max(each.value if each.value is not None else -inf for each in found)
-    lows = [each.low for each in found if each.low is not None]
-    highs = [each.high for each in found if each.high is not None]
-    if len(lows) < len(found) or len(highs) < len(found):
-        return Interval(value=value, low=None, high=None)
-    return Interval(value=value, low=max(lows), high=max(highs))
+    ends = [(each.low, each.high) for each in found if None not in (each.low, each.high)]
+    if len(ends) < len(found):
+        return alone(value)
+    low, high = (max(end for end in side if end is not None) for side in zip(*ends, strict=True))
+    return Interval(value=value, low=low, high=high)
 
 
-def _judge(
-    found: Interval, tolerance: float, seeds: int, fixed: float, before: str = "", after: str = ""
+def _judged(
+    found: Interval,
+    tolerance: float,
+    seeds: int,
+    reason: str,
+    uninformative: Uninformative | None,
+    *,
+    fixed: float = 0.0,
+    shown: Interval | None = None,
 ) -> Verdict:
-    """Judge a distance; what it is is said before and after its number."""
-    outcome = outcome_of(found, tolerance)
+    """Judge a distance.
+
+    Args:
+        found: The distance.
+        tolerance: Largest allowed one.
+        seeds: Networks of each kind.
+        reason: What was found, in words.
+        uninformative: Why training tests nothing; a disagreement is one all the same.
+        fixed: Part of the interval's radius that more seeds leave as it is.
+        shown: What is given out in the place of the distance.
+    """
+    shown, outcome = shown or found, outcome_of(found, tolerance)
     if outcome == "not tested":
-        text = f"{before}{percent(found.value or 0.0, tolerance)}{after}"
-        return not_tested(f"{_ONE_SEED} ({text})", tolerance, found.value)
-    reason = f"{before}{share_text(found, tolerance)}{after}"
+        return not_tested(f"{_ONE_SEED} ({reason})", tolerance, shown.value)
+    if uninformative is not None and outcome != "disagrees":
+        return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, shown.value)
     if outcome == "undecided":
         reason += _decided_by(found, tolerance, seeds, fixed)
-    assert found.low is not None
-    assert found.high is not None
+    assert shown.low is not None
+    assert shown.high is not None
     return Verdict(
         outcome=outcome,
-        value=found.value,
-        interval=(found.low, found.high),
+        value=shown.value,
+        interval=(shown.low, shown.high),
         tolerance=tolerance,
         reason=reason,
     )
@@ -132,12 +155,12 @@ def _judge(
 def _decided_by(found: Interval, tolerance: float, seeds: int, fixed: float = 0.0) -> str:
     """Say how many seeds would decide, after what is undecided."""
     count = deciding_seeds(found, tolerance, seeds, fixed)
-    if count is None:
-        if fixed > abs((found.value or 0.0) - tolerance):
-            own = percent(fixed, tolerance)
-            return f"; more seeds cannot decide: the prediction's own Monte Carlo error is {own}"
-        return f"; more than {MOST_SEEDS} seeds would be needed to decide"
-    return f"; about {count} seeds would decide"
+    if count is not None:
+        return f"; about {count} seeds would decide"
+    if fixed > abs((found.value or 0.0) - tolerance):
+        own = percent(fixed, tolerance)
+        return f"; more seeds cannot decide: the prediction's own Monte Carlo error is {own}"
+    return f"; more than {MOST_SEEDS} seeds would be needed to decide"
 
 
 def loss_verdict(
@@ -156,25 +179,10 @@ def loss_verdict(
         uninformative: Why training tests nothing, or None.
         error: Monte Carlo error of the judged curve, which more seeds leave as it is.
     """
-    what = " and ".join(
-        f"{share_text(found, tolerance)} {name}" for name, found in distances.items()
-    )
-    found = _worst_of(list(distances.values()))
-    verdict = _judge(found, tolerance, seeds, error)
-    if uninformative is not None and verdict.outcome != "disagrees":
-        return not_tested(f"{uninformative.sentence()} ({what})", tolerance, found.value)
+    what = " and ".join(f"{share_text(x, tolerance)} {name}" for name, x in distances.items())
     reason = f"max |ΔL|/L(0) is {what}, tolerance {bound_text(tolerance)}"
-    if verdict.outcome == "not tested":
-        reason = f"{_ONE_SEED} ({reason})"
-    if verdict.outcome == "undecided":
-        reason += _decided_by(found, tolerance, seeds, error)
-    return Verdict(
-        outcome=verdict.outcome,
-        value=found.value,
-        interval=verdict.interval,
-        tolerance=tolerance,
-        reason=reason,
-    )
+    found = _worst_of(list(distances.values()))
+    return _judged(found, tolerance, seeds, reason, uninformative, fixed=error)
 
 
 def modes_verdict(
@@ -196,42 +204,30 @@ def modes_verdict(
         error: Monte Carlo error of the formulas' strengths over their plateaus, as a radius.
     """
     asked = [mode for mode in modes if mode.why_not(tolerance) == ""]
-    lost = [mode for mode in modes if "attributable" in mode.why_not(tolerance)]
-    left = _left_out(lost, names)
+    left = _left_out([m for m in modes if "attributable" in m.why_not(tolerance)], names)
     if not asked:
         idle = "no mode was learned, in theory or in training" if modes else "none was measured"
         return not_tested(left or idle, tolerance)
-    intervals, worst = [], {}
+    intervals = []
     for subject in dict.fromkeys(mode.subject for mode in asked):
         own = [mode for mode in asked if mode.subject == subject]
-        stacked = np.hstack([mode.measured / mode.plateau for mode in own])
-        radius = simultaneous_radius(stacked, rng)
-        top = max(own, key=lambda mode: mode.difference)
-        worst[subject] = top
+        radius = simultaneous_radius(np.hstack([m.measured / m.plateau for m in own]), rng)
         ends = None if radius is None else float(np.hypot(radius, error))
-        intervals.append(around(top.difference, ends))
-    found = _worst_of(intervals)
-    top = max(worst.values(), key=lambda mode: mode.difference)
-    after = f" of the plateau, the worst of {len(asked)}: {top.label} of the {names[top.subject]}"
-    verdict = _judge(found, tolerance, len(top.measured), error, "relative error ", after)
-    reason = verdict.reason + (f"; {left}" if left else "")
-    if uninformative is not None and verdict.outcome != "disagrees":
-        return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, verdict.value)
-    outcome = "not tested" if left and verdict.outcome == "agrees" else verdict.outcome
-    return Verdict(
-        outcome=outcome,
-        value=verdict.value,
-        interval=verdict.interval,
-        tolerance=tolerance,
-        reason=reason,
+        intervals.append(around(max(mode.difference for mode in own), ends))
+    found, top = _worst_of(intervals), max(asked, key=lambda mode: mode.difference)
+    reason = (
+        f"relative error {share_text(found, tolerance)} of the plateau, the worst of {len(asked)}: "
+        f"{top.label} of the {names[top.subject]}{left and f'; {left}'}"
     )
+    verdict = _judged(found, tolerance, len(top.measured), reason, uninformative, fixed=error)
+    return replace(verdict, outcome="not tested") if left and verdict.agrees else verdict
 
 
 def _left_out(lost: Sequence[ModeMeasured], names: Mapping[str, str]) -> str:
     parts = []
     for subject in dict.fromkeys(mode.subject for mode in lost):
-        own = [mode.label for mode in lost if mode.subject == subject]
-        shown = ", ".join(own[:4]) + (", …" if len(own) > 4 else "")
+        labels = [mode.label for mode in lost if mode.subject == subject]
+        shown = ", ".join(labels[:4]) + (", …" if len(labels) > 4 else "")
         parts.append(f"not attributable in the {names[subject]}: {shown}")
     return "; ".join(parts)
 
@@ -251,31 +247,17 @@ def gates_verdict(
         return not_tested(held, tolerance)
     means = held.shares.mean(axis=0)
     place = int(np.argmin(means))
-    radius = simultaneous_radius(held.shares, rng)
-    lacking = around(float(1 - means[place]), radius)
-    value = float(means[place])
-    where = (
-        f"of the weight has a gate of the spec at the end of {held.stages[place]} "
-        f"(step {held.steps[place]}; a sample with pre-activation 0 fits any gate). The tolerance "
-        f"asks for {percent(1 - tolerance)}"
+    lacking = around(float(1 - means[place]), simultaneous_radius(held.shares, rng))
+    share = alone(float(means[place]))
+    if lacking.low is not None and lacking.high is not None:
+        share = replace(share, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)
+    reason = (
+        f"{share_text(share)} of the weight has a gate of the spec at the end of "
+        f"{held.stages[place]} (step {held.steps[place]}; a sample with pre-activation 0 fits any "
+        f"gate). The tolerance asks for {percent(1 - tolerance)}"
     )
     if held.unended:
-        where += f". Not tested: {held.unended}"
-    if lacking.low is None or lacking.high is None:
-        return not_tested(f"{_ONE_SEED} ({percent(value)} {where})", tolerance, value)
-    share = Interval(value=value, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)
-    reason = f"{share_text(share)} {where}"
-    if uninformative is not None:
-        return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, value)
-    outcome = outcome_of(lacking, tolerance)
-    if outcome == "undecided":
-        reason += _decided_by(lacking, tolerance, len(held.shares))
-    assert share.low is not None
-    assert share.high is not None
-    return Verdict(
-        outcome=outcome,
-        value=value,
-        interval=(share.low, share.high),
-        tolerance=tolerance,
-        reason=reason,
-    )
+        reason += f". Not tested: {held.unended}"
+    if uninformative is not None and share.low is not None:  # units may not have turned yet
+        return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, share.value)
+    return _judged(lacking, tolerance, len(held.shares), reason, None, shown=share)

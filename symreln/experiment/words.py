@@ -26,7 +26,7 @@ def interval_text(found: Interval, shown: Callable[[float], str]) -> str:
     """
     if found.value is None:
         return "–"
-    if found.low is None or found.high is None:
+    if found.low is None or found.high is None or found.low == found.high:
         return shown(found.value)
     return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
 

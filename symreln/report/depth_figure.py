@@ -57,10 +57,9 @@ def depth_to_json(found: DepthComparison) -> dict[str, Any]:
         "crossings": [_crossing(each) for each in found.crossings],
         "switching": _switching(found),
         "first_drop": _first_drop(found),
-        "scatter": found.scatter,
         "differ": found.differ,
         "not_tested": found.uninformative,
-        "too_few_seeds": found.too_few,
+        "too_few_seeds": found.seeds < found.curves.least,
         "significant": SIGNIFICANT,
         "versions": library_versions(),
     }

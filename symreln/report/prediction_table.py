@@ -17,12 +17,13 @@ from symreln.base.tables import markdown_table
 from symreln.document.model import Code, Section, Table, prose
 from symreln.experiment.comparing import CurvePair
 from symreln.experiment.metrics import Distance, Interval, SeedFloor, seed_floor
+from symreln.experiment.rows import HAND_SET
 from symreln.experiment.words import interval_text, share_text
 
 if TYPE_CHECKING:
     from symreln.experiment.depth import DepthComparison
     from symreln.experiment.outcome import Validation
-    from symreln.experiment.published import PublishedPrediction
+    from symreln.experiment.rows import Row
 
 #: Curves of a confrontation that stand in the table, by the name that it gives them.
 _CURVES = {
@@ -44,8 +45,8 @@ def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
     """
     trained = found.gdln if found.network is None else found.network
     head = {"task": task, "network": found.judged_by, "seeds": found.seeds}
-    if found.published is not None:
-        yield {**head, **_published_row(found.published)}
+    for row in found.published:
+        yield {**head, **_published_row(row)}
     pairs = {"closed_forms": "closed", "reduced": "reduced", "mean_field": "mean_field"}
     judge = "gdln" if found.network is None else "relu"
     for name, title in _CURVES.items():
@@ -81,7 +82,7 @@ def depth_comparison_rows(task: str, found: DepthComparison) -> Iterator[dict[st
 
 
 def _distance(
-    curve: np.ndarray, losses: np.ndarray, rng: int, known: Distance | None = None
+    curve: np.ndarray, losses: np.ndarray, rng: int, known: Distance[Interval] | None = None
 ) -> dict[str, Any]:
     """Return how far a curve, or the mean of some, is from the mean of trained losses."""
     pair = CurvePair(first=np.atleast_2d(curve), second=losses)
@@ -109,12 +110,11 @@ def _assumed(found: Validation, curve: str) -> int | None:
     return found.prediction.free_constants
 
 
-def _published_row(found: PublishedPrediction) -> dict[str, Any]:
+def _published_row(found: Row) -> dict[str, Any]:
     return {
-        "prediction": f"published ({found.source})",
-        "assumed_constants": found.hand_set_constants,
-        "max_abs_over_initial": {"value": found.max_abs_over_initial},
-        "drop_time_error_steps": {"value": found.drop_time_error_steps},
+        "prediction": f"published ({found.replaced})",
+        "assumed_constants": HAND_SET,
+        **{key: asdict(each) for key, each in vars(found.distance).items()},
     }
 
 

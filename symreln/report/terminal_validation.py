@@ -10,12 +10,12 @@ from symreln.base.terminal import put, say
 from symreln.claims.claim import lines_of
 from symreln.claims.derivation import Derivation
 from symreln.claims.regime import regime_of
-from symreln.claims.unsupported import unsupported_early
+from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.document.symbols import strengths_in_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.sentences import clauses, metric_rows, modes_lines
+from symreln.report.sentences import clauses, metric_rows
 from symreln.report.terminal import show_summary, show_written, summary_of
 from symreln.report.validation_json import validation_to_json
 
@@ -41,22 +41,16 @@ def show_validation(
         return
     if derivation is not None:
         show_summary(summary_of(derivation, written))
-    _show_agreement(validation)
+    rows = [list(row) for row in metric_rows(validation)]
+    header = ["curves", *(metric.title for metric in METRICS)]
+    show_table(f"agreement, {validation.seeds} seeds", header, rows)
+    for line in (*_beside(validation, alone=derivation is None), *clauses(validation)):
+        say(strengths_in_text(line))
     show_written(folder, written)
 
 
-def _show_agreement(validation: Validation) -> None:
-    rows = [list(row) for row in metric_rows(validation)]
-    show_table(
-        f"agreement, {validation.seeds} seeds",
-        ["curves", *(metric.title for metric in METRICS)],
-        rows,
-    )
-    lines = [
-        *modes_lines(validation),
-        *lines_of(validation.derivation, regime_of, unsupported_early),
-    ]
-    for line in lines:
-        say(strengths_in_text(line))
-    for clause in clauses(validation):
-        say(strengths_in_text(clause))
+def _beside(validation: Validation, *, alone: bool) -> list[str]:
+    """Return what training rests on; what the derivation's summary says already is left out."""
+    found = lines_of(validation.derivation, regime_of, unsupported_early)
+    said = [] if alone else lines_of(validation.derivation, regime_of, unsupported_of)
+    return [line for line in found if line not in said]

@@ -11,7 +11,6 @@ from symreln.document.model import Drawing
 from symreln.document.words import letter
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
-from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.looks import line_style, points, share_colour
 from symreln.report.plots import (
     TIME,
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
     from symreln.laws.mean_field import MeanField
     from symreln.report.looks import Role
     from symreln.train.run import TrainingRun
+
+#: Classes of gates that are drawn, each with a colour of its own.
+MOST_GATES = 7
 
 
 def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:

@@ -15,10 +15,10 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.lines import derivation_lines
 from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
-from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches, pathway_curves, still_sketches
 from symreln.report.terminal import show_summary, summary_of
+from tests.pages import page_of
 from tests.report.sample import words_of
 
 SPEC = {
@@ -135,9 +135,9 @@ def test_the_document_says_what_holds_when():
 
 def test_alignment_is_said_to_be_that_of_the_last_gates():
     found = sr.validate(derivation(), seeds=2)
-    assert "those from step 60 on" in words_of(agreement_chapter(found))
+    assert "those from step 60 on" in page_of(found)
     still = sr.load({**SPEC, "pathway": [{"name": "all"}]})
-    assert "from step" not in words_of(agreement_chapter(sr.validate(sr.derive(still), seeds=2)))
+    assert "from step" not in page_of(sr.validate(sr.derive(still), seeds=2))
 
 
 def test_files_are_written_for_all_of_it(tmp_path: Path):

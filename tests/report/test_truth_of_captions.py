@@ -10,12 +10,11 @@ import pytest
 
 import symreln as sr
 from symreln.claims.constants import Constant, constants_table
-from symreln.document.model import Math, Table, Text, inlines
+from symreln.document.model import Math, Table, Text, inlines, plain_text
 from symreln.errors import NotSupportedError
-from symreln.report.chapters.agreement import _comparison, _strengths
+from symreln.report.chapters.agreement import _comparison, _mode_row
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.chapters.curves import modes_figure
-from symreln.report.chapters.judgement import _mode_row
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:
@@ -36,7 +35,7 @@ def spec(activation: str = "linear", **network: Any) -> sr.Spec:
 
 
 def caption(derivation, *, confronted: bool = False, method: str = "") -> str:
-    return str(modes_figure(derivation, confronted=confronted, method=method))
+    return plain_text(modes_figure(derivation, confronted=confronted, method=method).caption)
 
 
 @pytest.mark.parametrize("layers", [1, 3])
@@ -134,7 +133,7 @@ def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():
     assert found.floor is not None
     near = found.metrics["reduced_vs_relu"].max_abs_over_initial
     assert near < found.floor.mean.max_abs_over_initial
-    told = str(_comparison(found).caption)
+    told = plain_text(_comparison(found).caption)
     assert "can be nearer to a prediction" in told
 
 
@@ -147,7 +146,7 @@ def test_starts_that_the_prediction_takes_are_all_told():
         pathways = [{"name": f"p{n}", "gate": gate} for n, gate in enumerate(gates, start=1)]
         network = {"hidden": 40, "init_std": "1/100", "learning_rate": "1/100", "steps": 9}
         spec = sr.load({"dataset": data, "pathway": pathways, "network": network})
-        return str(_strengths(sr.validate(sr.derive(spec), seeds=1)))
+        return sr.derive(spec).to_latex()
 
     alone = told(np.eye(4, dtype=int).tolist())
     assert "Over single modes" not in alone
@@ -157,7 +156,6 @@ def test_starts_that_the_prediction_takes_are_all_told():
     assert "Unsupported" not in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
     one = told([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
     assert "Unsupported pathways" in one
-    assert "‘p1’" in one
+    assert one.count("Unsupported pathways") == 1
     assert " (its gate is not self-consistent: " in one
-    assert "‘p2’" not in one
     assert "there is no estimate" not in one  # said once, with the reason

@@ -66,13 +66,6 @@ def test_p_of_one_level_is_that_of_the_exact_test():
     assert found.p == pytest.approx(exact.pvalue, abs=0.03)  # 2000 draws: 3 times 0.01
 
 
-def test_equal_distributions_are_told_apart_as_often_as_is_said():
-    found = [compare_curves(samples(key=2 * k), samples(key=2 * k + 1)).p for k in range(6)]
-    # Uniform on (0, 1]: of 6 draws no more than 2 are below 0.05 in 99.8 % of cases.
-    assert sum(p < 0.05 for p in found) <= 2
-    assert min(found) > 1e-3
-
-
 @pytest.mark.parametrize(
     "other",
     [samples(shift=30, key=1), samples(scale=150, key=1), 0.5 + 0.5 * samples(key=1)],
@@ -82,12 +75,6 @@ def test_other_distributions_are_told_apart(other):
     found = compare_curves(samples(), other)
     assert found.p < 0.01
     assert found.distance > 0.2
-
-
-def test_tiny_differences_before_learning_are_none():
-    one, other = samples(key=0), samples(key=1)
-    other = other * (1 - 1e-4)
-    assert compare_curves(one, other).p > 0.05
 
 
 def test_intervals_hold_the_truth():
@@ -116,20 +103,12 @@ def test_half_of_a_layer_is_a_gated_node(compared):
     np.testing.assert_array_equal(other.relu.losses, compared.relu.losses[:2])
 
 
-def test_all_kinds_start_from_one_law(compared):
-    deep, shallow = compared.relu, compared.shallow
-    assert [m.shape for m in deep.matrices] == [(5, 8, 11), (5, 8, 8), (5, 60, 8)]
-    assert [m.shape for m in shallow.matrices] == [(5, 8, 11), (5, 60, 8)]
-    assert not np.array_equal(deep.losses[0], shallow.losses[0])
-    assert deep.losses[:, 0] == pytest.approx(compared.gdln.losses[:, 0], rel=0.01)
-
-
 def test_sentence_rows_and_json_say_what_was_found(compared):
     told = json.loads(json.dumps(depth_to_json(compared), allow_nan=False))
     assert told["differ"] == compared.differ
     assert ("DIFFER" in depth_sentences(compared)[0]) == (told["curves"]["p"] < 0.05)
     assert f"{compared.curves.distance:.2f}" in depth_sentences(compared)[0]
-    assert len(depth_rows(compared.crossings)) == len(told["crossings"]) > 0
+    assert len(depth_rows(replace(compared, switching=None))) == len(told["crossings"]) > 0
     alike = replace(compared, relu=compared.gdln)
     assert "cannot be distinguished" in depth_sentences(alike)[0]
 
@@ -174,7 +153,7 @@ def test_the_command_writes_what_it_prints(tmp_path):
 
 def test_two_seeds_cannot_tell():
     found = compare_depth(load("depth", SMALL), seeds=2, rng=3)
-    assert (found.too_few, found.least_seeds) == (True, 4)
+    assert found.curves.least == 4
     # Exchanged labels of two and two: one way in three is as far apart as any can be.
     assert compare_curves(np.tile([1, 0.5, 0.1], (2, 1)), np.ones((2, 3))).p > 0.3
     assert (
@@ -183,7 +162,7 @@ def test_two_seeds_cannot_tell():
     )
     assert "it takes 4 of each" in depth_sentences(found)[0]
     assert depth_to_json(found)["too_few_seeds"] is True
-    assert found.least_pairs == 6
+    assert compare_curves(np.ones((2, 3)), np.ones((2, 3)), pairs=True).least == 6
 
 
 def test_labels_of_pairs_are_exchanged_within_them():

@@ -74,17 +74,6 @@ def test_gates_that_are_read_at_every_step_are_those_of_the_relu_network(monkeyp
         np.testing.assert_allclose(found.losses[seed, begins:], losses, rtol=1e-9)
 
 
-def test_units_that_are_closed_are_left_out():
-    weights = [
-        np.array([[[1.0], [-1.0]]]),
-        np.array([[[1.0, 5.0], [-1.0, 9.0]]]),
-        np.ones((1, 1, 2)),
-    ]
-    found, kept = switching._opened(np.array([[1.0, 2.0]]), weights)
-    assert kept == (1, 1)
-    assert [matrix.tolist() for matrix in found] == [[[[1.0]]], [[[1.0]]], [[[1.0]]]]
-
-
 def test_a_linear_problem_never_reads_its_gates():
     inputs, targets = np.eye(2) + 0.2, np.full((1, 2), 1.0)
     settings = made(3000, init_std=0.05, learning_rate=0.01)
@@ -93,11 +82,3 @@ def test_a_linear_problem_never_reads_its_gates():
     # One mode of inputs of one sign: nobody leaves an open gate.
     assert found.readings == ((), ())
     assert (found.losses[:, -1] < 1e-3).all()
-
-
-def test_networks_that_never_drop_stay_where_they_are():
-    early = early_phase((X, Y), (5, 4), made(20), seeds=2, rng=stream())
-    assert np.isinf(early.steps).all()
-    found = train_switching((X, Y), made(20), early)
-    assert found.units == ((), ())
-    np.testing.assert_array_equal(found.losses, early.losses)

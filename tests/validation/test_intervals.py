@@ -30,14 +30,11 @@ def test_values_are_those_of_the_metrics():
         for name, value in vars(other).items():
             interval = getattr(found, name)
             assert interval.value == value
+            if name == "log10_tail_rms":
+                assert interval.low is None
+                continue
             assert interval.low <= value <= interval.high
             assert interval.low < interval.high
-
-
-def test_a_stream_is_fixed():
-    losses = curves(6, np.random.default_rng(0))
-    assert distance(losses[0], losses, 4) == distance(losses[0], losses, 4)
-    assert distance(losses[0], losses, 4) != distance(losses[0], losses, 5)
 
 
 @pytest.mark.parametrize("wrong", [0.0, 0.02, 0.3])
@@ -55,13 +52,6 @@ def test_intervals_cover_the_distance_from_the_mean_over_all_seeds(wrong):
     # Three standard errors of the count below what is said.
     least = trials * LEVEL - 3 * (trials * LEVEL * (1 - LEVEL)) ** 0.5
     assert all(count >= least for count in held.values()), held
-
-
-def test_seeds_that_are_equal_leave_no_doubt():
-    losses = np.repeat(curves(1, np.random.default_rng(1)), 4, axis=0)
-    found = distance(losses[0], losses, 0).max_abs_over_initial
-    assert (found.value, found.low) == (0.0, 0.0)
-    assert found.high < 1e-12
 
 
 def test_one_seed_has_no_interval():
@@ -88,14 +78,6 @@ def test_a_drop_that_some_resamples_never_reach_has_no_interval():
     losses[:2, 20:] = 0.2  # the mean drops to 0.8; without the first two seeds it never does
     found = distance(np.where(STEP < 25, 1.0, 0.5), losses, 0).drop_time_error_steps
     assert (found.value, found.low, found.high) == (5, None, None)
-
-
-def test_intervals_narrow_with_the_root_of_the_seeds():
-    stream = np.random.default_rng(3)
-    few, many = curves(16, stream), curves(256, stream)
-    radius = [distance(few[0], losses, 0).max_abs_over_initial for losses in (few, many)]
-    ratio = (radius[0].high - radius[0].value) / (radius[1].high - radius[1].value)
-    assert 2.5 < ratio < 6.5
 
 
 def test_the_interval_of_drop_times_is_that_of_their_difference():

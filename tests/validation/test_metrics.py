@@ -24,12 +24,6 @@ def test_metrics_by_hand():
     assert found.log10_tail_rms == pytest.approx(1.0, rel=1e-15)
 
 
-def test_unit_is_the_second_curves_first_loss():
-    a, b = np.array([1.0, 0.5]), np.array([4.0, 0.5])
-    assert compare(a, b).max_abs_over_initial == 0.75
-    assert compare(b, a).max_abs_over_initial == 3.0
-
-
 @pytest.mark.parametrize(
     ("steps", "tail"), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 2), (7, 2), (8, 2), (8001, 2001)]
 )
@@ -78,7 +72,6 @@ def test_seed_floor_leaves_the_seed_out():
     means = np.array([1.5 + 4.5, 1.5 + 4.5, 9.0]) / 4 / 4
     tails = np.log10([5.5, 5.5, 10.0])
     # Drops (below 3.6): seeds at 2, 1, 1; the others' means at 1, 1, 1.
-    assert [one.drop_time_error_steps for one in floor.each] == [1, 0, 0]
     for found, over in ((floor.mean, np.mean), (floor.maximum, np.max)):
         assert found.max_abs_over_initial == pytest.approx(over(maxima), rel=1e-14)
         assert found.mean_abs_over_initial == pytest.approx(over(means), rel=1e-14)
@@ -92,7 +85,6 @@ def test_seed_floor_counts_early_drops_as_errors_too():
     late = np.array([1.0, 1.0, 1.0, 0.5, 0.5])
     floor = seed_floor(np.stack([early, late]))
     assert floor is not None
-    assert [one.drop_time_error_steps for one in floor.each] == [-2, 2]
     assert floor.mean.drop_time_error_steps == 2
 
 
@@ -101,7 +93,6 @@ def test_seed_floor_without_others_or_drops():
     floor = seed_floor(np.array([[1.0, 1.0], [1.0, 0.1], [1.0, 0.1]]))
     assert floor is not None
     # One seed never drops: no figure, rather than one of the other two alone.
-    assert [one.drop_time_error_steps for one in floor.each] == [None, 0, 0]
     assert floor.mean.drop_time_error_steps is None
     assert floor.maximum.drop_time_error_steps is None
 
@@ -130,16 +121,3 @@ def test_gate_drift_by_hand():
     assert late.max_after_drop == 0
     flat = gate_drift(activity, contribution, (0, 9, 100), np.ones((1, 101)))
     assert flat.max_after_drop is None
-
-
-def test_gate_drift_without_contribution_and_of_many_seeds():
-    rng = np.random.default_rng(0)
-    activity = rng.random((3, 2, 4, 5)) > 0.5
-    contribution = rng.random((3, 2, 4))
-    contribution[1, 0] = 0
-    losses = np.array([[1.0, 0.5], [1.0, 0.5], [1.0, 1.0]])
-    drift = gate_drift(activity, contribution, (0, 1), losses)
-    assert drift.share.shape == (3, 2)
-    assert drift.share[1, 0] == 0
-    assert (drift.share[[0, 2], 0] > 0).all()
-    assert (drift.share[:, 1] == 0).all()

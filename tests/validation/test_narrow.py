@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from symreln.claims.early import early_strengths
 from symreln.claims.starts import pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, training_settings
-from symreln.report.sentences import narrow_sentence
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln
@@ -58,16 +56,6 @@ def test_one_pathway_alone_is_narrow():
     assert "is scaled there so that this mean is the same" in text
 
 
-def test_wide_enough_units_of_its_own_change_nothing_that_is_predicted():
-    usual = sr.derive(sr.load({**TABLES, "pathway": [{**p} for p in changed()["pathway"]]}))
-    wide = sr.derive(sr.load(changed(hidden=2)))
-    assert wide.narrow == ()
-    curves = [{c.label: c.best[-1] for c in d.evaluate().modes} for d in (usual, wide)]
-    assert curves[1]["pi_1_2"] > 4.9
-    assert curves[0]["pi_1_2"] == 0  # it gets no unit
-    assert curves[0]["pi_1_1"] == pytest.approx(curves[1]["pi_1_1"])
-
-
 def test_initial_strengths_have_the_same_mean():
     spec = sr.load(changed(hidden=4))
     narrow, wide = gated_pathways(spec)
@@ -90,7 +78,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     (outcome,) = validation.narrow
     assert outcome.first == outcome.least == {"pi_1_1": 1, "pi_1_2": 0}
     assert all(held == outcome.first for held in outcome.held)
-    assert "4 of 4 networks have learned the modes that are predicted" in narrow_sentence(outcome)
+    assert "4 of 4 networks have learned the modes that are predicted" in outcome.sentence()
     # The plateau lacks ½ 5²/4, and is what theory says within the scatter of a single unit.
     assert validation.prediction.reduced[-1] == pytest.approx(25 / 8, rel=1e-6)
     np.testing.assert_allclose(validation.gdln.losses[:, -1], 25 / 8, rtol=1e-4)
@@ -98,18 +86,13 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     show_validation(validation, tmp_path, [], as_json=False)
     out = capsys.readouterr().out
     assert "closed forms – GDLN" in out
-    assert narrow_sentence(outcome) in out
+    assert outcome.sentence() in out
 
 
 @pytest.mark.parametrize("hidden", [0, -1, "3", 1.5, True])
 def test_what_is_no_number_of_units_is_refused(hidden):
     with pytest.raises(InputError, match=r"pathway\[0\]\.hidden"):
         sr.load(changed(hidden=hidden))
-
-
-def test_units_of_one_pathway_need_a_plain_network():
-    with pytest.raises(InputError, match="hidden units of a single pathway"):
-        sr.load({**TABLES, "network": {**TABLES["network"], "weight_decay": Fraction(1, 100)}})
 
 
 # -- what is not decided is not predicted ----------------------------------------------------------

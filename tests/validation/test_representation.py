@@ -22,10 +22,7 @@ from symreln.experiment.representation import (
     paths,
     predicted_similarities,
     relative_distance,
-    shown_share,
     similarities_by_matrices,
-    spread,
-    turned_onto,
 )
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_sketches
@@ -55,24 +52,6 @@ def test_points_are_found_again_from_their_products():
     np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-12)
     assert classical_scaling(np.eye(2)).shape == (2, 2)
     assert classical_scaling(np.ones((1, 1))).shape == (1, 2)
-
-
-def test_a_plane_is_shown_whole_and_a_space_in_part():
-    plane = random_points(dimensions=2)
-    assert shown_share(classical_scaling(plane @ plane.T, 7)) == pytest.approx(1)
-    points = random_points(dimensions=5)
-    similarity = points @ points.T
-    values = np.linalg.eigvalsh(similarity)
-    share = shown_share(classical_scaling(similarity, 7))
-    assert share == pytest.approx(values[-2:].sum() / values.sum())
-    assert spread(similarity) == pytest.approx((points**2).sum())
-
-
-def test_turning_undoes_a_rotation_and_a_reflection():
-    points = random_points()
-    turn = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
-    turn[:, 0] *= -np.sign(np.linalg.det(turn))  # a reflection
-    np.testing.assert_allclose(turned_onto(points @ turn, points), points, atol=1e-12)
 
 
 def test_paths_do_not_jump_where_the_leading_plane_changes():
@@ -130,16 +109,6 @@ def test_predicted_similarity_is_the_square_root_of_the_map(compared):
     np.testing.assert_allclose(last[0], inputs.T @ root @ inputs, atol=2e-3 * root.max())
 
 
-def test_matrices_and_modes_are_two_routes(compared):
-    validation, found = compared
-    derivation = validation.derivation.at_values
-    assert not found.by_matrices
-    matrices = similarities_by_matrices(derivation, validation.kappas, found.steps)
-    grown = found.half_way
-    # Modes leave out what the start holds beside them: of the order of H σ².
-    assert relative_distance(found.theory[grown:], matrices[grown:]).max() < 1e-3
-
-
 def test_matrices_start_where_kappa_says(compared):
     """Along the growing direction (v, u)/√2 the start is f g, elsewhere g, in W1ᵀ W1 and all."""
     derivation = compared[0].derivation.at_values
@@ -183,14 +152,6 @@ def test_networks_hold_what_is_predicted(compared):
         assert subject.floor is not None
 
 
-def test_they_are_the_networks_of_the_validation(compared):
-    validation, found = compared
-    spec = validation.derivation.at_values.spec
-    held = validation.network.weights[0].w1 @ spec.dataset.inputs.to_numpy()
-    similarity = (held.swapaxes(1, 2) @ held).mean(axis=0)
-    np.testing.assert_allclose(found.subjects[0].mean[-1], similarity, rtol=1e-9, atol=1e-12)
-
-
 def test_chapter_figure_and_json_say_what_was_measured(compared):
     validation, found = compared
     names = {"relu": validation.network_name, "gdln": "GDLN"}
@@ -218,16 +179,3 @@ def test_what_is_not_predicted_is_refused(name, changes, reason):
     derivation = sr.derive(load(name, changes)).at_values
     with pytest.raises(NotSupportedError, match=reason):
         check_representations(derivation)
-
-
-def test_a_wrong_strength_is_seen(compared):
-    """The comparison is no formality: twice the strength of one mode is a distance."""
-    validation, found = compared
-    derivation, steps = validation.derivation.at_values, found.steps
-    first, *rest = validation.prediction.modes
-    wrong = replace(first, closed=2 * first.best, integrated=None)
-    changed = predicted_similarities(
-        derivation, replace(validation.prediction, modes=(wrong, *rest)), steps
-    )
-    missed = relative_distance(changed[-1], found.subjects[0].mean[-1])
-    assert missed > 10 * found.subjects[0].distance[-1]

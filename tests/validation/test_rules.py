@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -13,7 +12,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import closed_forms, first_starts, matrices_of
+from symreln.claims.prediction import closed_forms
 from symreln.claims.probes import probe_bases
 from symreln.errors import InputError, SpecError
 from symreln.experiment.metrics import compare
@@ -44,24 +43,6 @@ def decayed(numbers: sr.Derivation, value: float) -> sr.Derivation:
 @lru_cache(maxsize=1)
 def xor() -> sr.Derivation:
     return sr.derive(sr.load("xor", overrides=SHORT))
-
-
-def test_given_starts_of_the_flow_scale_the_closed_forms():
-    numbers = xor().at_values
-    labels = [mode.label for pathway in numbers.pathways for mode in pathway.modes]
-    factors = dict.fromkeys(labels, Fraction(1, 2))
-    times = np.arange(0.0, 1201.0, 50.0)
-    starts = first_starts(numbers, factors)
-    flow = numbers.ask(matrices_of).trajectory(times, starts=starts).losses
-    # The growing amplitude alone starts; in the flow the other one is there, and dies out.
-    network = network_of(numbers.spec)
-    half = replace(network, hidden=network.hidden // 2)
-    spec = replace(numbers.spec, network=half)
-    steps = every_step(numbers)
-    expected = closed_forms(replace(numbers, spec=spec), steps, flow=True, factors={}).loss[::50]
-    assert np.abs(flow - expected).max() < 2e-4 * flow[0]
-    unscaled = closed_forms(numbers, steps, factors={}).loss[::50]
-    assert np.abs(flow - unscaled).max() > 0.05 * flow[0]
 
 
 def test_weight_decay_on_an_aligned_start():
@@ -111,24 +92,6 @@ def _weights(w1: np.ndarray, w2: np.ndarray):
     return LayerWeights(w1=w1[None], w2=w2[None])
 
 
-def test_closed_prediction_is_the_family_with_weight_decay():
-    numbers = xor().at_values
-    mode = numbers.pathways[0].modes[0]
-    s, d, value = mode.s.to_float(), mode.d.to_float(), 0.2
-    times = np.arange(1201.0)
-    start, tau = float(numbers.strength0), float(numbers.tau)
-    numbers_of = {"tau": tau, "strength0": start, "weight_decay": value}
-    law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of).in_steps()
-    direct = law.strengths(times)
-    curve = closed_forms(decayed(numbers, value), every_step(numbers), factors={}).modes[0].best
-    np.testing.assert_allclose(curve, direct, rtol=1e-12)
-
-
-def test_a_spec_is_trained_with_its_own_weight_decay():
-    spec = sr.load("xor", overrides=('network.weight_decay="1/8"',))
-    assert training_settings(spec).weight_decay == 0.125
-
-
 def test_batches_are_another_spec_from_the_same_weights():
     """By the trainers themselves, from the streams of the confrontation."""
     full = sr.validate(xor(), seeds=3, rng=5, diagnosis=False)
@@ -157,17 +120,6 @@ def test_batches_are_another_spec_from_the_same_weights():
     # With one pathway a sample, a batch's step is gradient descent with P/|batch| times the rate
     # on its own pathways: the error of finite steps grows by (P/|batch| − 1) of itself.
     assert gdln_one / gdln_two == pytest.approx(3, rel=0.1)
-
-
-def test_batches_are_named_where_theory_and_training_disagree(tmp_path):
-    keys = ("network.batch_size=1", "network.steps=401", 'network.learning_rate="1/12"')
-    spec = sr.load("xor", overrides=("network.hidden=60", *keys, 'validation.tolerance="3%"'))
-    found = sr.validate(spec, seeds=4, rng=1)
-    named = {each.assumption for pair in found.diagnosis for each in pair.named}
-    assert "full batches" in named
-    assert "full batches, which the networks are not trained by" in found.sentence()
-    found.save(tmp_path)
-    assert json.loads((tmp_path / "validation.json").read_text())["network"]["batch_size"] == 1
 
 
 @pytest.mark.parametrize(

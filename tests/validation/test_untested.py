@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.experiment.changed import changed, step_below, steps_for_scale
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.training import SAME, Variation
+from symreln.experiment.trials import changed, steps_for_scale
 from symreln.experiment.uninformative import why_uninformative
 from symreln.specs.model import ValidationSpec
-from tests.validation.test_confront import linear, one_pathway, xor
+from tests.validation.test_confront import linear, one_pathway
 
 
 @lru_cache(maxsize=1)
@@ -51,11 +51,6 @@ def test_the_steps_that_it_would_take_are_those_it_takes():
     assert trained.uninformative is None
 
 
-def test_networks_that_learned_are_tested():
-    assert linear(0).uninformative is None
-    assert linear(0).to_json()["not_tested"] is None
-
-
 def test_a_disagreement_is_one_though_nothing_is_learned():
     spec = replace(
         few().derivation.spec, validation=ValidationSpec(tolerance=Fraction(0), reason="a test")
@@ -86,13 +81,6 @@ def test_a_loss_that_moved_more_than_the_tolerance_but_has_not_dropped_is_not_te
     assert why_uninformative(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
     found = why_uninformative(numbers, [fallen, np.linspace(1, 0, 11)], tolerance=0.05)
     assert found.fell == pytest.approx(0.07)
-
-
-def test_a_level_below_the_end_is_never_reached():
-    numbers = sr.derive(xor()).at_values
-    assert step_below(numbers, -1.0) is None
-    initial = float(numbers.initial_loss.to_fraction())
-    assert step_below(numbers, 2 * initial) == 0
 
 
 def test_steps_of_a_smaller_start_of_three_layers_are_found():

@@ -35,10 +35,6 @@ def test_digits_tell_a_share_from_its_bound(value, bound, texts):
     assert (percent(value, bound), bound_text(bound)) == texts
 
 
-def test_without_a_bound_two_digits_are_enough_and_three_where_it_is_large():
-    assert [percent(v) for v in (0.0286, 0.186, 0.0500001)] == ["2.9 %", "18.6 %", "5.0 %"]
-
-
 @given(
     bound=st.fractions(min_value="1/1000000", max_value=1, max_denominator=1000000).map(float),
     step=st.integers(min_value=-50, max_value=50),

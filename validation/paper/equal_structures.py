@@ -36,7 +36,9 @@ def beyond(page, name, found):
     )
     text += f"to ReLU networks: {near.value:.1%} of L(0) against {fixed:.1%}."
     page.beyond(text, page.less(near.value, fixed, near.high - near.value))
-    ours, theirs = closed.drop_time_error_steps.value, found.published.drop_time_error_steps
+    ours, theirs = (
+        each.drop_time_error_steps.value for each in (closed, found.published[0].distance)
+    )
     if None not in (ours, theirs):
         text = f"The first drop of the loss of `{name}` is predicted more nearly than published: "
         text += f"steps off are {abs(ours)}, published {abs(theirs)}."

@@ -42,11 +42,11 @@ def confronted(page, name):
     first, *_, second, third = ((range(len(curve)), curve) for curve in far.values())
     shown = {"closed forms": first, "mean-field simulation": second, "law of gates": third}
     page.plot(name, f"`{name}`", shown, x="step $t$", y="$|\\Delta L|/L(0)$")
-    for each in found.diagnosis:
+    for said in found.failing.values():
         text = f"`{name}`: experiments that replace one assumption at a time name what costs most"
-        text += f": {', '.join(each.failed)}." if each.named else "."
-        left = "" if each.left is None else f" With it replaced {each.left:.1%} of $L(0)$ are left."
-        page.beyond(text + left, bool(each.named))
+        named = [row for row in said if row.explains]
+        text += "".join(f"; {row.assumption}: {row.after.value:.1%} are left" for row in named)
+        page.beyond(f"{text}.", bool(named))
 
 
 def reproduce(page):

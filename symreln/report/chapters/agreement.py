@@ -1,21 +1,21 @@
-"""The confrontation with trained networks."""
+"""The confrontation with trained networks: three verdicts, one table, what fails; then details."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.base.rounding import percent
-from symreln.claims.claim import said_of
+from symreln.base.rounding import percent, positional
 from symreln.claims.integration import network_of
-from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
 from symreln.claims.widths import narrow_pathways
+from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
-    Citation,
+    Details,
     Figure,
     Items,
     Math,
+    Paragraph,
     Reference,
     Section,
     Strong,
@@ -23,21 +23,22 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import scientific_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import phrase, say, typeset
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
-from symreln.report.chapters.gate_law import gate_law_blocks
-from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.chapters.mean_field import mean_field_blocks
+from symreln.experiment.rows import HAND_SET
+from symreln.experiment.words import bound_text, interval_text, share_text
+from symreln.laws.loss import strength_symbol
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.sentences import beside_clauses, metric_rows
+from symreln.report.sentences import beside_clauses, metric_rows, outcome_words
 
 if TYPE_CHECKING:
-    from symreln.experiment.aligned import PathwayAlignment
-    from symreln.experiment.metrics import GateDrift
+    from symreln.experiment.strengths import ModeMeasured
 
-#: Rows of the table of edges' strengths; more are counted.
-MOST = 40
+#: Modes whose strengths are listed; more are counted.
+MOST_MODES = 16
+_VERDICTS = Reference("tab:agreement")
+_FOLD = "Modes one by one, gates, mean-field simulation, alignment"
 
 
 def agreement_chapters(validation: Validation) -> list[Block]:
@@ -49,80 +50,62 @@ def agreement_chapters(validation: Validation) -> list[Block]:
 
 def agreement_chapter(validation: Validation) -> Section:
     """Return the chapter on theory against training."""
-    blocks: list[Block] = [
-        *_beside(validation),
+    beside = (f"{each[:1].upper()}{each[1:]}." for each in beside_clauses(validation))
+    blocks = (
+        agreement_table(validation),
+        _trained(validation),
+        Items(tuple(map(typeset, beside))),
         _comparison(validation),
+        *_details(validation),
+    )
+    return Section(title="Theory against training", blocks=blocks, label="sec:agreement")
+
+
+def _details(validation: Validation) -> list[Block]:
+    """Return what only a second look needs."""
+    more = [
+        *_modes(validation),
+        *_gates(validation),
+        *_mean_field(validation),
+        *_alignment(validation),
     ]
-    blocks += [
-        *said_of(validation.derivation, regime_of),
-        *_published(validation),
-        *judgement_blocks(validation),
-        *_closed_forms(validation),
-        *_strengths(validation),
-        *gate_law_blocks(validation),
-        *mean_field_blocks(validation),
-        *_assumptions(validation),
+    return [Details(summary=_FOLD, blocks=tuple(more))] if more else []
+
+
+# -- the verdicts ----------------------------------------------------------------------------------
+
+
+def outcomes_block(validation: Validation) -> Block:
+    """Return what became of loss, modes and gates, in a sentence."""
+    listed = [
+        part
+        for name, word in outcome_words(validation).items()
+        for part in (", ", f"{name} ", Strong(word))
     ]
-    return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
+    return prose(f"Against {_networks(validation)}: ", *listed[1:], " (", _VERDICTS, ").")
 
 
-def _beside(validation: Validation) -> list[Block]:
-    """Say what was trained, and what stands beside the verdicts of the first page."""
-    size = validation.gdln.settings.batch_size
-    rule = "full-batch gradient descent"
-    if size is not None:
-        rule = f"gradient descent on batches of {size} samples, which the theory does not have"
-    return [
-        prose(
-            _trained(validation),
-            f" were trained from independent random weights by {rule}, with "
-            "the gates of this derivation. The prediction was made without them: ",
-            *typeset(validation.prediction.computed),
-            ". The verdicts are in ",
-            Reference("tab:agreement"),
-            "; beside them:",
-        ),
-        Items(tuple(typeset(f"{_capital(each)}.") for each in beside_clauses(validation))),
-    ]
-
-
-def _comparison(validation: Validation) -> Table:
+def agreement_table(validation: Validation) -> Table:
+    """Return the verdicts of loss, modes and gates: what was measured, its interval, why."""
     return Table(
-        header=("curves", *(metric.latex for metric in METRICS)),
-        rows=tuple(metric_rows(validation)),
-        caption=(
-            "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
-            "first step with ",
-            Math(r"L < 0.9\, L(0)"),
-            "; tail: root mean square of the difference of ",
-            Math(r"\log_{10} L"),
-            " over the last quarter of the steps. Losses below ",
-            Math(r"2^{-52} L(0)"),
-            ", the rounding error of float64, are taken as that value; a dash says that both "
-            "curves are below it. The seed floor is the "
-            "distance of one network to the mean of the others, averaged over networks. A single "
-            "network is about as far from the best prediction of the mean; the mean over networks "
-            "can be nearer to a prediction.",
+        header=("quantity", "outcome", "measured [95 % interval]"),
+        rows=tuple(
+            (name, Strong(found.outcome), typeset(found.reason))
+            for name, found in validation.verdicts.items()
         ),
-        alignment="l" + "r" * len(METRICS),
+        caption=(
+            "A quantity agrees where its whole confidence interval over seeds is within the "
+            "tolerance, and disagrees where none of it is. Tolerance: "
+            f"{bound_text(validation.tolerance)} of the initial loss, of a plateau, of the weight "
+            f"({validation.derivation.spec.validation.reason})."
+        ),
+        alignment="llp",
+        label=_VERDICTS.label,
     )
 
 
-def _published(validation: Validation) -> list[Block]:
-    if validation.published is None:
-        return []
-    return [
-        prose(
-            "The published prediction ",
-            Citation("Jarvis2025"),
-            f" carries hand-set constants ({validation.published.hand_set_constants}); "
-            "its figures were measured elsewhere with the same metric.",
-        )
-    ]
-
-
 def loss_figure(validation: Validation) -> Figure:
-    """Return the figure of the losses, which the first page shows."""
+    """Return the figure of the losses."""
     descends_sum = network_of(validation.derivation.spec).loss == "sum"
     return Figure(
         name="loss",
@@ -138,146 +121,192 @@ def loss_figure(validation: Validation) -> Figure:
     )
 
 
-def _closed_forms(validation: Validation) -> list[Block]:
-    """Say what the closed forms were confronted with where they are the whole prediction."""
-    if validation.aligned is None:
-        return []
-    blocks: list[Block] = [
-        prose(
-            Strong("Aligned start"),
-            ". The closed forms assume that every mode starts aligned, in hidden units of its "
-            "own. One GDLN was started so. Gradient descent on the modes with finite steps equals "
-            "that GDLN. The closed forms differ from it by the finite steps alone. Networks with "
-            "random weights measure what the assumption costs.",
-        )
-    ]
-    if validation.chain is not None:
-        found = validation.chain
-        blocks.append(
-            prose(
-                Strong("Initial strengths"),
-                f" of {found.layers} layers with {found.units} units each are ",
-                Math(r"\pi_0 = (\kappa \sigma \sqrt{H})^L"),
-                ". ",
-                Math(r"\kappa"),
-                f" = {found.kappa:.4f} ± {found.error:.4f} is a Monte Carlo estimate over "
-                f"{len(found.times)} isolated modes of random layers, followed until they have "
-                "aligned: aligned layers that start at this strength diverge at the same time.",
-            )
-        )
-    return blocks
-
-
-def _strengths(validation: Validation) -> list[Block]:
-    """Say where the units are that count for no pathway, and what tests where modes start."""
-    early = validation.derivation.ask(unsupported_early)
-    if not validation.kappas:
-        return list(early.says())
-    places = f" {early.counted}" if early.counted else ""
-    return [
-        prose(
-            Strong("Initial strengths"),
-            " are those of ",
-            Reference("sec:lines"),
-            f".{places} A pathway of the GDLN has the units that give it this strength, so that "
-            "the GDLN tests the reduction, and a ReLU network the initial strengths too.",
-        ),
-        *early.says(),
-    ]
-
-
-def _trained(validation: Validation) -> str:
-    gated = "gated deep linear networks"
+def _networks(validation: Validation) -> str:
+    gated = "gated deep linear networks (GDLN)"
     if validation.network is None:
         return f"{validation.seeds} {gated}"
     return f"{validation.seeds} {validation.network_name}s and as many {gated}"
 
 
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+# -- the chapter -----------------------------------------------------------------------------------
 
 
-def _assumptions(validation: Validation) -> list[Block]:
-    derivation = validation.derivation
-    limited = derivation.known.lowers_plateaus or bool(derivation.ask(narrow_pathways))
-    blocks: list[Block] = [
-        say(
-            "**Silent alignment** is an assumption of the theory. It is measured at the last "
-            "step: by the smallest cosine of the principal angles between trained and predicted "
-            r"directions (1 is aligned), and by the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
-            "predicted span."
-            "{which_phase}",
-            which_phase=_which_phase(validation),
-        ),
-        _alignment_table("GDLN", validation.gdln_alignment, limited=limited),
-    ]
-    if validation.split is not None:
-        name, found = validation.network_name, validation.split.alignment
-        blocks.append(_alignment_table(name, found, limited=limited))
-    if validation.drift is not None:
-        blocks += _gates(validation, validation.drift)
-    return blocks
-
-
-def _which_phase(validation: Validation) -> str:
-    """Say which gates the last step belongs to, where they switch."""
-    begin, _ = validation.derivation.phases[-1]
-    if not begin:
-        return ""
-    return (
-        " Gates, modes and directions, here and in what follows, are the last ones, those from "
-        f"step {begin} on."
+def _trained(validation: Validation) -> Paragraph:
+    """Say what was trained, and how the prediction was made."""
+    size = validation.gdln.settings.batch_size
+    rule = "full batches"
+    if size is not None:
+        rule = f"batches of {size} samples, which the theory does not have"
+    return prose(
+        f"{_networks(validation)} were trained from independent random weights by {rule}, "
+        "with the gates of this derivation. The prediction was made without them: ",
+        *typeset(validation.prediction.computed),
+        ".",
     )
 
 
-def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
-    """Say how far the network's gates are from the theory's."""
-    content: list = [Strong("Gates"), " are fixed in the theory and move in the network"]
-    if drift.max_after_drop is not None:
-        content.append(
-            f": up to {percent(drift.max_after_drop)} of them, weighted by what their units "
-            "contribute, still change after the loss has dropped"
-        )
-    split = validation.split
-    if split is not None:
-        content.append(
-            f". At the end {percent(split.exact)} of the contribution comes from "
-            "hidden units whose activity is exactly the gate of a pathway"
-        )
-    blocks: list[Block] = [prose(*content, ".")]
-    if split is not None:
-        pathways = validation.derivation.pathways
-        shares = zip(pathways, split.shares, strict=True)
-        shown = ", ".join(f"{p.name} {percent(share)}" for p, share in list(shares)[:12])
-        blocks.append(
-            prose(
-                Strong("Shares of the pathways"),
-                ". With every hidden unit given to the nearest gate, the pathways end with these "
-                f"shares of the contribution: {shown}.",
-            )
-        )
-    return blocks
-
-
-_HELD = (
-    " With weight decay, or fewer hidden units than modes, over the modes that the network has "
-    "learned to half of their plateau."
-)
-
-
-def _alignment_table(name: str, found: tuple[PathwayAlignment, ...], *, limited: bool) -> Table:
+def _comparison(validation: Validation) -> Table:
+    published = (
+        f" Published [@Jarvis2025] with hand-set constants ({HAND_SET}), measured elsewhere."
+    )
     return Table(
-        header=("pathway", "outputs", "inputs", "outside"),
-        rows=tuple(
-            (
-                a.pathway,
-                f"{min(a.left):.3f}" if a.left else "–",
-                f"{min(a.right):.3f}" if a.right else "–",
-                Math(scientific_latex(a.outside)),
-            )
-            for a in found
+        header=("curves", *(metric.latex for metric in METRICS)),
+        rows=tuple(metric_rows(validation)),
+        caption=phrase(
+            "Losses compared; a network's curve is the mean over seeds, in brackets are 95 % "
+            "confidence intervals. Where theory and training disagree one approximation is "
+            "replaced at a time, and → leads to what is left: an assumption fails where the whole "
+            r"interval is below half of the distance before. Drop time: first step with $L < 0.9\, "
+            r"L(0)$; tail: root mean square of the difference of $\log_{10} L$ over the last "
+            "quarter of the steps. The seed floor is the distance of one network to the mean of "
+            "the others; their mean can be nearer to a prediction."
+            + published
+            * bool(validation.published)
         ),
-        caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, mean over seeds."
-        + _HELD * limited,
-        alignment="lrrr",
+        alignment="p" + "r" * len(METRICS),
+        label="tab:confronted",
     )
+
+
+# -- details ---------------------------------------------------------------------------------------
+
+
+def _modes(validation: Validation) -> list[Block]:
+    """Return the modes' measured strengths beside their formulas, the strongest first."""
+    by_label: dict[str, dict[str, ModeMeasured]] = {}
+    for mode in sorted(validation.modes, key=lambda mode: -mode.plateau):
+        by_label.setdefault(mode.label, {})[mode.subject] = mode
+    shown, late = list(by_label.items())[:MOST_MODES], "half-time error"
+    table = Table(
+        header=("strength", "GDLN", late, validation.network_name, late),
+        rows=tuple(_mode_row(label, found, validation.tolerance) for label, found in shown),
+        caption=phrase(
+            r"Strengths $u^{\top} W v$ of trained pathways against their judged formulas, by "
+            "decreasing plateau: the largest error over the looked-at steps as a share of the "
+            "plateau, and the predicted minus the measured half-time in steps, with intervals of "
+            "single modes. A unit of the ReLU network counts for the pathway whose gate is nearest "
+            "to its outputs. {left}",
+            left=f"{len(by_label) - len(shown)} more are in validation.json.",
+        ),
+        alignment="lrrrr",
+    )
+    return [table] if shown else []
+
+
+def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> tuple:
+    cells: list = [Math(to_latex(strength_symbol(label)))]
+    for subject in ("gdln", "relu"):
+        mode = found.get(subject)
+        if mode is None:
+            cells += ["–", "–"]
+        else:
+            late = interval_text(mode.half_time_error, lambda steps: positional(steps, 3))
+            cells += [mode.why_not(tolerance) or share_text(mode.largest), late]
+    return tuple(cells)
+
+
+def _gates(validation: Validation) -> list[Block]:
+    """Say how far the network's gates are from the theory's, and what the law of gates says."""
+    drift, split = validation.drift, validation.split
+    blocks: list[Block] = []
+    if drift is not None and split is not None:
+        derivation, text = validation.derivation, ""
+        if drift.max_after_drop is not None:
+            text = (
+                f": up to {percent(drift.max_after_drop)} of them, weighted by what their units "
+                "contribute, still change after the loss has dropped"
+            )
+        shares = list(zip(derivation.pathways, split.shares, strict=True))[:12]
+        shown = ", ".join(f"{p.name} {percent(share)}" for p, share in shares)
+        blocks.append(
+            say(
+                "**Gates** are fixed in the theory and move in the network{text}. At the end "
+                "{exact} of the contribution comes from hidden units whose activity is exactly the "
+                "gate of a pathway; with every unit given to the nearest gate, the pathways have "
+                "these shares of it: {shown}. {counted}",
+                text=text,
+                exact=percent(split.exact),
+                shown=shown,
+                counted=derivation.ask(unsupported_early).counted,
+            )
+        )
+    if validation.law is not None:
+        figure = Figure(
+            name="gate_law",
+            caption=(
+                "Share of the weight whose gate is one of the first stage's: by the law of gates "
+                "(lines) and in the trained networks (dots: mean, bars: range). At second order "
+                "isolated units with gates of their own move in the residual that the first "
+                "stage's pathways leave; at third order in that of a gated linear network with the "
+                "second order's gates. No trained network enters, and no share of units is assumed "
+                "for later pathways."
+            ),
+            alt="Predicted and measured shares of gates against steps.",
+        )
+        blocks.append(figure)
+    return blocks
+
+
+def _mean_field(validation: Validation) -> list[Block]:
+    """Return what the mean-field simulation gives, or why there is none."""
+    found = validation.mean_field
+    if found is None:
+        if validation.drift is None:
+            return []
+        return [say("**Mean-field simulation**: none, {why}.", why=validation.no_mean_field)]
+    return [
+        Figure(
+            name="mean_field",
+            caption=(
+                f"Mean-field simulation: a ReLU network of {found.particles} units, which stands "
+                "for the limit of infinite width, and is no prediction of the theory, for its "
+                f"gates are found by training. Monte Carlo error: {percent(found.error)} of ",
+                Math("L(0)"),
+                ". The heaviest gate of each class, and the share of all units' weight that each "
+                "class carries over time, stacked from the first class up; grey is the rest. Gates "
+                "of one class are mapped onto each other by symmetries of the data, as far as the "
+                "program can distinguish them.",
+            ),
+            alt="Gate patterns, and their shares against steps.",
+        )
+    ]
+
+
+def _alignment(validation: Validation) -> list[Block]:
+    """Return how far trained maps are aligned with the modes."""
+    derivation = validation.derivation
+    found = {"GDLN": validation.gdln_alignment}
+    if validation.split is not None:
+        found[validation.network_name] = validation.split.alignment
+    caption = (
+        "Silent alignment, an assumption of the theory, at the last step: smallest cosine of the "
+        "principal angles between trained and predicted directions (1 is aligned), over a "
+        "pathway's modes, mean over seeds; and the share of the squared map outside the predicted "
+        "span."
+    )
+    begin, _ = derivation.phases[-1]
+    if begin:
+        caption += f" Gates, modes and directions are those from step {begin} on."
+    if derivation.known.lowers_plateaus or derivation.ask(narrow_pathways):
+        caption += (
+            " With weight decay, or fewer hidden units than modes, over the modes that the network "
+            "has learned to half of their plateau."
+        )
+    return [
+        Table(
+            header=("networks", "pathway", "outputs", "inputs", "outside"),
+            rows=tuple(
+                (
+                    name,
+                    a.pathway,
+                    f"{min(a.left):.3f}" if a.left else "–",
+                    f"{min(a.right):.3f}" if a.right else "–",
+                    Math(scientific_latex(a.outside)),
+                )
+                for name, alignments in found.items()
+                for a in alignments
+            ),
+            caption=caption,
+            alignment="llrrr",
+        )
+    ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.rounding import percent
-from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
+from symreln.document.model import Document, Figure, Section, Strong, Table, prose
+from symreln.document.typeset import say
 from symreln.experiment.distributions import DRAWS
 
 if TYPE_CHECKING:
@@ -19,16 +20,27 @@ if TYPE_CHECKING:
     from symreln.experiment.metrics import Interval
 
 NAME = "depth"
-_COMPARED = ("KS distance", "p", "shift of the median", "spread")
-HEADER = ("L/L(0) below", "ReLU", "fixed gates", *_COMPARED)
-SWITCHING_HEADER = ("L/L(0) below", "ReLU", "switching gates", *_COMPARED)
-_KINDS = {"relu": "ReLU networks", "gdln": "gated networks", "shallow": "one hidden layer"}
+HEADER = (
+    "gates",
+    "L/L(0) below",
+    "ReLU",
+    "gated",
+    "KS distance",
+    "p",
+    "shift of the median",
+    "spread",
+)
 
 
-def depth_rows(crossings: Iterable[CrossingComparison]) -> list[tuple[str, ...]]:
-    """Return a row a level that losses fall below, as text."""
-    return [
-        (
+def depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
+    """Return a row a kind of gates and a level that losses fall below, as text."""
+    kinds = {"fixed": found.crossings, "switching": found.switched_crossings}
+    return [(kind, *row) for kind, crossings in kinds.items() for row in _rows(crossings)]
+
+
+def _rows(crossings: Iterable[CrossingComparison]) -> Iterable[tuple[str, ...]]:
+    for each in crossings:
+        yield (
             f"{each.level:g}",
             *(_times(times) for times in each.times),
             f"{each.distance:.2f}",
@@ -36,15 +48,13 @@ def depth_rows(crossings: Iterable[CrossingComparison]) -> list[tuple[str, ...]]
             _interval_text(each.shift, ".0f"),
             _interval_text(each.spread_ratio, ".2g"),
         )
-        for each in crossings
-    ]
 
 
 def _times(times: np.ndarray) -> str:
     """Return the quartiles of some steps, and how many curves never got there."""
-    low, middle, high = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
+    quartiles = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
     never = int((~np.isfinite(times)).sum())
-    shown = " / ".join("–" if not np.isfinite(x) else f"{x:.0f}" for x in (low, middle, high))
+    shown = " / ".join("–" if not np.isfinite(x) else f"{x:.0f}" for x in quartiles)
     return shown + (f" ({never} never)" if never else "")
 
 
@@ -56,34 +66,20 @@ def _interval_text(found: Interval | None, form: str) -> str:
     return f"{format(found.value, form)} [{', '.join(ends)}]"
 
 
-def scatter_text(found: DepthComparison) -> str:
-    """Say how much the time at which half the loss is gone scatters over seeds."""
-    parts = [
-        f"{_KINDS[name]} " + ("–" if value is None else f"{100 * value:.2g} %")
-        for name, value in found.scatter.items()
-    ]
-    return (
-        "interquartile range of the step at which half the loss is gone, over its median: "
-        + ", ".join(parts)
-    )
-
-
 def depth_sentences(found: DepthComparison) -> list[str]:
     """Say whether distributions of the curves differ, and what the early phase predicts."""
     sentences = [_sentence(found, found.curves, "their gated network", found.free_constants)]
-    if found.switched is not None and found.switching is not None and any(found.switching.units):
-        constants, name = found.switching.free_constants, "gated networks whose gates switch"
-        sentences.append(_sentence(found, found.switched, name, constants, pairs=True))
-        read = [len(each) for each in found.switching.readings]
-        first = [each[0] for each in found.switching.readings if each]
-        when = f", first at step {np.median(first):.0f} (median)" if first else ""
-        open_units = [each for each in found.switching.units if each]
-        mean = " and ".join(f"{share:.0%}" for share in np.mean(open_units, axis=0) / found.widths)
+    switching, drop = found.switching, found.first_drop
+    if found.switched is not None and switching is not None and any(switching.units):
+        name = "gated networks whose gates switch, from the same initial weights"
+        sentences.append(_sentence(found, found.switched, name, switching.free_constants))
+        read = [len(each) for each in switching.readings]
+        open_units = np.mean([each for each in switching.units if each], axis=0)
+        shares = " and ".join(f"{share:.0%}" for share in open_units / found.widths)
         sentences.append(
-            f"gates that switch: {mean} of the units of the hidden layers are open at the first "
-            f"drop; gates were read {min(read)} to {max(read)} times{when}"
+            f"gates that switch: {shares} of the units of the hidden layers are open at the first "
+            f"drop; gates were read {min(read)} to {max(read)} times"
         )
-    drop = found.first_drop
     if drop is not None:
         related = "" if drop.correlation is None else f", correlation {drop.correlation:.3f}"
         sentences.append(
@@ -93,106 +89,69 @@ def depth_sentences(found: DepthComparison) -> list[str]:
     return sentences
 
 
-def _sentence(
-    found: DepthComparison, test: CurveTest, gated: str, constants: int, *, pairs: bool = False
-) -> str:
+def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: int) -> str:
     """Say whether distributions differ."""
-    depth = len(found.widths)
-    within = " within pairs of the same initial weights" if pairs else ""
-    told = (
-        f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
-        f"; labels exchanged{within} reach it in {percent(test.p)} of draws"
-    )
-    head = (
-        f"ReLU networks with {depth} hidden layers and {gated} DIFFER"
-        if test.differ
-        else f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} "
-        "cannot be distinguished"
-    )
-    least = found.least_pairs if pairs else found.least_seeds
-    if found.seeds < least:
-        head = (
-            f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} are "
-            "TOO FEW to say whether they differ "
-            f"(it takes {least} of each)"
-        )
+    whose = f"{found.seeds} ReLU networks with {len(found.widths)} hidden layers and as many of"
+    outcome = "DIFFER" if test.differ else "cannot be distinguished"
+    if found.seeds < test.least:
+        outcome = f"are TOO FEW to say whether they differ (it takes {test.least} of each)"
+    head = f"{whose} {gated} {outcome}"
     if found.uninformative:
         steps = found.relu.settings.steps - 1
         head = f"Training made too little progress to test the prediction: in {steps} steps {head}"
-    inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
     return (
-        f"{head} by their loss curves: {told}; {inside}networks' 5 % to 95 % band; "
-        f"free constants: {constants}"
+        f"{head} by their loss curves: largest difference of distribution functions "
+        f"{test.distance:.2f}, at step {test.step}; exchanged labels reach it in "
+        f"{percent(test.p)} of draws; {100 * test.inside:.0f} % of the ReLU losses lie in "
+        f"the gated networks' 5 % to 95 % band; free constants: {constants}"
     )
-
-
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
-
-
-def _switching_table(found: DepthComparison) -> list[Table]:
-    """Return the table of gated networks whose gates switch."""
-    rows = tuple(depth_rows(found.switched_crossings))
-    caption = (
-        "The same beside gated networks whose gates switch. They follow the early phase of a ReLU "
-        "network, in the frozen residual, until its loss first drops. Then its open units are open "
-        "on all samples; whenever most of a hidden layer's weight has left its gates, these are "
-        "read again off its own pre-activations. They start from the ReLU networks' initial "
-        "weights: labels are exchanged, and seeds resampled, in pairs."
-    )
-    if not rows:
-        return []
-    return [Table(header=SWITCHING_HEADER, rows=rows, caption=caption, alignment="rllrrll")]
 
 
 def depth_document(found: DepthComparison, figure: Drawing) -> Document:
     """Return the document of a comparison."""
-    sizes = ", ".join(f"{name} {size}" for name, size in found.units.items())
-    layers = " and ".join(map(str, found.widths))
     blocks: list[Block] = [
-        prose(
-            f"{found.seeds} ReLU networks with hidden layers of {layers} units and as many gated "
-            "deep linear networks were trained from independent random weights of one law. A "
-            "hidden node of the gated network has half of a layer's units, as many as are open "
-            f"together in one of ReLU: {sizes}. Free constants: ",
-            Strong(str(found.free_constants)),
-            ".",
+        say(
+            "{seeds} ReLU networks with hidden layers of {layers} units and as many gated deep "
+            "linear networks were trained from independent random weights of one law. A hidden "
+            "node of the gated network has half of a layer's units, as many as are open together "
+            "in one of ReLU: {sizes}. Gates that switch follow the early phase of a ReLU network, "
+            "in the frozen residual, until its loss first drops. Then its open units are open on "
+            "all samples; whenever most of a hidden layer's weight has left its gates, these are "
+            "read again off its own pre-activations.",
+            seeds=str(found.seeds),
+            layers=" and ".join(map(str, found.widths)),
+            sizes=", ".join(f"{name} {size}" for name, size in found.units.items()),
         ),
-        *(prose(Strong(_capital(each) + ".")) for each in depth_sentences(found)),
+        *(prose(Strong(f"{x[0].upper()}{x[1:]}.")) for x in depth_sentences(found)),
         Table(
             header=HEADER,
-            rows=tuple(depth_rows(found.crossings)),
+            rows=tuple(depth_rows(found)),
             caption=(
                 "First step with a loss below a share of the first: quartiles over seeds (lower, "
                 "median, upper); largest difference of the distribution functions, and how often "
-                f"at least that comes of {DRAWS} random exchanges of labels; median of the ReLU "
-                "networks minus that of the gated ones, and the ratio of their interquartile "
-                "ranges, with 95 % intervals from resampled seeds. The sentence above is about "
-                "whole curves at once; these rows are parts of it, not further tests.",
+                f"at least that comes of {DRAWS} random exchanges of labels, in pairs of equal "
+                "initial weights where gates switch; median of the ReLU networks minus that of the "
+                "gated ones, and the ratio of their interquartile ranges, with 95 % intervals from "
+                "resampled seeds. The sentence above is about whole curves at once; these rows are "
+                "parts of it, not further tests."
             ),
-            alignment="rllrrll",
+            alignment="lrllrrll",
         ),
-        *_switching_table(found),
-        prose(Strong("What depth adds"), ": ", scatter_text(found), "."),
         Figure(
             name=NAME,
             caption=(
                 "Left: median of the losses and 5 % to 95 % of the networks; right: share of the "
-                "networks whose loss has fallen below ",
-                Math("0.9"),
-                ", ",
-                Math("0.5"),
-                " and ",
-                Math("0.25"),
-                " of the first, where any has.",
+                "networks whose loss has fallen below 0.9, 0.5 and 0.25 of the first, where any "
+                "has. Networks with one hidden layer show what depth adds."
             ),
             alt="Bands of losses over steps, and distribution functions of the steps of drops.",
         ),
     ]
-    section = Section(title="Distributions over seeds", blocks=tuple(blocks), label="sec:depth")
     return Document(
         title=found.spec.title,
         subtitle="Deep ReLU networks and their gated network, compared by symreln",
-        blocks=(section,),
+        blocks=(
+            Section(title="Distributions over seeds", blocks=tuple(blocks), label="sec:depth"),
+        ),
         figures=(figure,),
     )

@@ -235,9 +235,9 @@ def first_page(
     """Return the first page of some blocks: with what agrees, and with what was proven."""
     if validation is not None:
         # Here, because a derivation without training needs no SciPy.
-        from symreln.report.chapters.judgement import agreement_table, outcomes_block
+        from symreln.report.chapters.agreement import outcomes_block
 
-        blocks = [blocks[0], outcomes_block(validation), *blocks[1:], agreement_table(validation)]
+        blocks = [blocks[0], outcomes_block(validation), *blocks[1:]]
     trusted = _trust(derivation, validation)
     return Section(title="Result", label="sec:result", blocks=(*blocks, trusted))
 
