@@ -35,7 +35,7 @@ def listed(numbers):
 
 def reproduce(page):
     page.assume("C contexts of equal structure, c = 1. Speeds: small units, constant residual.")
-    three = sr.race("contextual-3", by="context", stage=2)
+    three = sr.race("contextual-3", "c", by="context", stage=2)
     fastest = speeds(page, page.keep("three", three).found)
     asked, points = {"seeds": page.seeds // 2, "points": 1, "rng": page.rng}, {}
     for c in range(3, 7):
@@ -54,7 +54,7 @@ def reproduce(page):
     page.table(text, HEAD, rows)
     curves = {f"C = {c}": (range(1, c + 1), up) for c, up in ends.items()}
     page.plot("ends", "Trained networks.", curves, x="contexts open, m", y="share of weight")
-    page.figure("three", three, "Three contexts: weight by m while the loss decreases.")
+    page.figure("three", three, "Three contexts: speeds on what is left, for all c.")
     for c in (4, 6):
         one, most = ends[c][c // 2 - 1], max(ends[c])
         text = f"C = {c}: {one:.0%} is at the m fastest on what is left, {most:.0%} at another."
