@@ -384,7 +384,7 @@ CHAINS = {
     "narrow": (*CLOSED, "fewer hidden units than modes", r"\frac{s_{\beta}^{2}}{d_{\beta}}"),
     "diverging": (*CLOSED, r"r < 2 \tau"),
     "chain": CLOSED,
-    "two-chains": OPEN,
+    "two-chains": (*CLOSED, "closes by symmetry", r"\kappa"),
     "small-routing": (*CLOSED, "every number", r"\arctan^{3}"),
 }
 MORE = {"diverging": hierarchy(learning_rate="30")}

@@ -38,7 +38,7 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     known = derivation.known
     if derivation.spec.network is None or derivation.given_start is not None:
         return
-    if derivation.by_edges or known.units is None:
+    if derivation.by_edges or (known.units is None and known.layers > 1):
         return
     if known.layers == 1:
         yield _single(derivation)
