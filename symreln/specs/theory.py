@@ -59,7 +59,7 @@ def _rules(
     unusual = next(iter(network.unusual), "")
     usual = "These are derived for two layers of equal initial scale, without weight decay."
     staged = network.training == "staged" or any(pathway.stage > 1 for pathway in pathways)
-    own_units = any(pathway.hidden is not None for pathway in pathways)
+    own_units = not graph and any(pathway.hidden is not None for pathway in pathways)
     for here, what, needed in (
         (staged, "stages", "stage = 1, training joint"),
         (sized, "a size that is a symbol", "sizes as numbers"),
