@@ -15,6 +15,7 @@ from symreln.report.chapters.depth import (
     depth_rows,
     depth_sentences,
 )
+from symreln.report.depth_figure import depth_files, depth_to_json
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
@@ -36,14 +37,10 @@ class DepthAnswer(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what depth.json says."""
-        from symreln.report.depth_figure import depth_to_json
-
         return depth_to_json(self.found)
 
     def files(self) -> dict[str, str | bytes]:
         """Return curves.npz, depth.svg, depth.html and depth.json, by file name."""
-        from symreln.report.depth_figure import depth_files
-
         return depth_files(self.found)
 
     def lines(self) -> Iterator[str]:

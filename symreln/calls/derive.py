@@ -43,6 +43,7 @@ from symreln.report.derivation_json import derivation_to_json
 from symreln.report.displayed import displayed_formulas
 from symreln.report.latex_style import Style
 from symreln.report.mode_table import modes_of
+from symreln.report.programs import program
 from symreln.report.summary import derivation_summary
 from symreln.report.write import write_derivation
 from symreln.specs.arguments import exact_value
@@ -304,8 +305,6 @@ class Derivation(derivation.Derivation):
             >>> "import torch" in sr.derive("linear-hierarchy").to_python("torch")
             True
         """
-        from symreln.report.programs import program
-
         return program(self, library)
 
     def starting_at(self, strength0: Fraction | float) -> Derivation:

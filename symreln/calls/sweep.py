@@ -18,6 +18,7 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD
 from symreln.report.folder import write_files
+from symreln.report.sweep_figure import sweep_figures
 from symreln.report.sweep_table import sweep_table, sweep_to_json
 from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
@@ -58,9 +59,6 @@ class SweepAnswer(AbstractAnswer):
 
     def files(self) -> dict[str, str | bytes]:
         """Return the figures and sweep.json, by file name; a part of a sweep has none."""
-        # Here, because Matplotlib takes time to import.
-        from symreln.report.sweep_figure import sweep_figures
-
         if self.shard is not None:
             return {}
         figures = {f"{each.name}.svg": each.svg for each in sweep_figures(self.found)}
