@@ -14,6 +14,7 @@ from symreln.claims.halving import enclosed_root, half_time
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import precision
 from symreln.report.content import derivation_chapters
+from tests.report.sample import words_of
 
 BASE = {
     "dataset": {"X": [[1, 0], [0, 2]], "Y": [[3, 0], [0, 2]]},
@@ -88,7 +89,7 @@ def test_what_has_no_half_time_says_why(changes, why):
     half = half_time(found, slowest, 21)
     assert half.decimal is None
     assert why in half.why
-    assert why in str(derivation_chapters(found, None, ()))
+    assert why in words_of(*derivation_chapters(found, None, ()))
     assert found.to_json()["pathways"][0]["modes"][-1]["half_time"] in (
         None, {"expr": str(slowest.strength.half_time)}
     )  # fmt: skip
@@ -133,4 +134,4 @@ def test_the_document_and_the_json_give_the_same_steps():
     mode = found.to_json()["pathways"][0]["modes"][0]
     assert mode["half_time"]["expr"] is None
     shown = float(mode["half_time"]["decimal"])
-    assert f"{shown:.4g}"[:4] in str(derivation_chapters(found, None, ()))
+    assert f"{shown:.4g}"[:4] in words_of(*derivation_chapters(found, None, ()))

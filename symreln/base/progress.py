@@ -160,17 +160,6 @@ def shown(*, quiet: bool = False) -> Iterator[None]:
         display.ended.set()
 
 
-def both(*reports: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
-    """Return a callback that calls all of some, those that there are."""
-
-    def report(done: int, total: int) -> None:
-        for each in reports:
-            if each is not None:
-                each(done, total)
-
-    return report
-
-
 def _nobody(done: int, total: int) -> None:
     """Tell nobody: another thread's progress is shown."""
 

@@ -21,7 +21,6 @@ from symreln.task_library.load import spec_of
 if TYPE_CHECKING:
     import os
 
-    from symreln.experiment.training import ProgressCallback
     from symreln.specs.model import Spec
 
 
@@ -56,7 +55,6 @@ def depth(
     spec: Spec | str | os.PathLike[str] = "depth",
     seeds: int = 50,
     rng: int = 0,
-    progress: ProgressCallback | None = None,
 ) -> DepthAnswer:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
 
@@ -69,7 +67,6 @@ def depth(
             path, with a network.
         seeds: Networks to train of each kind; at least 2.
         rng: Seed of the random streams.
-        progress: Called with (done, total) in seed-steps.
 
     Raises:
         InputError: Fewer than two seeds, a parameter without a value, or training diverged.
@@ -83,4 +80,4 @@ def depth(
     """
     asked = spec_of(spec, "depth")
     with phase("training") as report:
-        return DepthAnswer(found=depths.compare_depth(asked, seeds, rng, progress or report))
+        return DepthAnswer(found=depths.compare_depth(asked, seeds, rng, report))

@@ -238,7 +238,7 @@ class Page:
         name = name or derivation.spec.source
         self.keep(name, derivation)
         asked = {"diagnosis": self.full, **more}
-        found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **asked))
+        found = self.keep(name, validate(derivation, self.seeds, self.rng, **asked))
         self._said["comparisons"] += comparison_rows(name, found)
         verdict = found.verdicts["loss"]
         holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)

@@ -13,7 +13,6 @@ from symreln.calls.derive import Derivation, derive
 from symreln.claims.divergence import check_before_deriving
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
-from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
 from symreln.report.formats import require_formats
 from symreln.report.latex_style import Style
@@ -98,7 +97,6 @@ def validate(
     derivation: Derivation | Spec | str | os.PathLike[str],
     seeds: int = 8,
     rng: int = 0,
-    progress: ProgressCallback | None = None,
     *,
     representations: bool = False,
     diagnosis: bool = True,
@@ -110,7 +108,6 @@ def validate(
             A spec, its file or its name is derived first.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
-        progress: Called with (done, total) in seed-steps.
         representations: Whether to compare what hidden layers hold of the samples, which trains
             once more; of pathways alone.
         diagnosis: Whether to find out which assumption fails where theory and training disagree,
@@ -130,7 +127,7 @@ def validate(
         derivation = _derived(derivation, "validate")
     if representations:
         check_representations(derivation)
-    found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
+    found = confront.validate(derivation, seeds, rng, diagnosis=diagnosis)
     return Validation.of(confront.with_representations(found) if representations else found)
 
 
@@ -139,7 +136,6 @@ def run(
     directory: str | Path,
     seeds: int = 8,
     rng: int = 0,
-    progress: ProgressCallback | None = None,
     formats: Sequence[str] = (),
     *,
     latex: Sequence[str] = (),
@@ -155,7 +151,6 @@ def run(
         directory: Folder, made if it is not there.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
-        progress: Called with (done, total) in seed-steps.
         formats: As of :meth:`symreln.Derivation.save`: ["pdf"] for the document as a PDF alone.
         latex: Likewise: how LaTeX is written.
         full: Likewise.
@@ -177,7 +172,7 @@ def run(
     require_formats(formats)
     derivation = _derived(spec, "run")
     derivation.save(directory, formats, latex=latex, full=full)
-    found = validate(derivation, seeds, rng, progress, representations=representations)
+    found = validate(derivation, seeds, rng, representations=representations)
     return Validation.of(found, write_run(found, directory, formats, style=style, full=full))
 
 

@@ -22,8 +22,8 @@ INPUT, WORK, OUTPUT, MACHINE = (
     "Output",
     "Machine and limits",
 )
-#: What calls take and commands have in their own way: --out, --set, progress on stderr.
-_OWN = ("directory", "overrides", "allow_outside", "progress")
+#: What calls take and commands have in their own way: --out and what they read.
+_OWN = ("directory", "overrides", "allow_outside")
 #: No option counts further; seeds of random streams are numbers up to here, too.
 _MOST = 2**64
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.progress import both, phase
+from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.solve import at_values
@@ -26,7 +26,6 @@ from symreln.experiment.training import train_pair
 from symreln.specs.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
-    from symreln.experiment.training import ProgressCallback
     from symreln.train.run import TrainingRun
 
 
@@ -36,7 +35,6 @@ def validate(
     derivation: Derivation,
     seeds: int = 20,
     rng: int = 0,
-    progress: ProgressCallback | None = None,
     *,
     diagnosis: bool = True,
 ) -> Validation:
@@ -48,8 +46,6 @@ def validate(
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
-        progress: Called with (done, total) in seed-steps; and from the start again, in experiments,
-            where what fails is looked for.
         diagnosis: Whether to look for what fails where they disagree; it trains ten times as much.
 
     Raises:
@@ -66,7 +62,7 @@ def validate(
             predictions.kappas,
             seeds,
             rng,
-            both(progress, report),
+            report,
             marks=(*marks(predictions.prediction), *(step for _, step in ends)),
         )
     aligned = None

@@ -336,7 +336,7 @@ def test_options_are_the_parameters_of_the_call_of_the_same_name():
     for name in NAMES:
         made = cli.get_command(click.Context(cli), name)
         call = inspect.signature(getattr(sr, name)).parameters
-        own = {*call} - {"directory", "overrides", "allow_outside", "progress"}
+        own = {*call} - {"directory", "overrides", "allow_outside"}
         assert own <= {each.name for each in made.params} <= own | more
         words = ["x"] * any(isinstance(each, click.Argument) for each in made.params)
         for key, given in made.make_context(name, words).params.items():

@@ -220,18 +220,6 @@ def test_metrics_have_the_names_of_the_interface():
     assert [row[0] for row in relu().metric_rows()][1].endswith("closed forms – ReLU network")
 
 
-def test_progress_rises_to_the_whole_and_counts_both_trainings():
-    calls: list[tuple[int, int]] = []
-    sr.validate(
-        sr.derive(one_pathway(steps=301)), seeds=2, progress=lambda a, b: calls.append((a, b))
-    )
-    done = [a for a, _ in calls]
-    assert done == sorted(done)
-    assert {b for _, b in calls} == {2 * 2 * 301}
-    assert calls[-1][0] == 2 * 2 * 301
-    assert any(a <= 2 * 301 for a in done)
-
-
 def test_wrong_requests_are_told():
     derivation = sr.derive(one_pathway())
     with pytest.raises(InputError, match="seeds: found 0; give a whole number from 1"):
