@@ -48,7 +48,7 @@ _MOST_EDGES = 160
 _MEASURED = 0.035
 #: Rows of vectors up to which they have names.
 _MOST_NAMES = 16
-_ROW, _ROWS = 0.26, 3.2  # inches: height of a row of gates, and of all of them at most
+_ROW, _ROWS = 0.17, 3.2  # inches: height of a row of gates, and of all of them at most
 _NEAR, _DROP = 0.02, 0.05  # shares of the axes: marks within the first are apart by the second
 TIME = r"time $t$ (full-batch steps)"
 #: As the closed form of L(t) is printed, whatever the training descends.
@@ -175,7 +175,7 @@ def _vectors(derivation: Derivation) -> list[Sketch]:
             rows = tuple(names if len(names) <= _MOST_NAMES else ())
             cells = Cells(values=np.hstack(parts), rows=rows, columns=columns)
             panels.append(Panel(title=symbol, of=label, cells=cells))
-    return [Sketch.of("vectors", *panels, height=2.4)] if panels else []
+    return [Sketch.of("vectors", *panels, height=2.0)] if panels else []
 
 
 def _plateau(mode: ModeDerivation, known: Regime) -> float:
@@ -310,7 +310,7 @@ def modes_sketch(curves: Sequence[Curve]) -> Sketch:
         shown.append(replace(curve, label="") if curve.label in labels else curve)
         labels.add(curve.label)
     panel = Panel(x=TIME, y=r"mode strength $\pi_{p,\alpha}(t)$", curves=tuple(shown))
-    return Sketch.of("modes", panel, height=2.6)
+    return Sketch.of("modes", panel, height=2.2)
 
 
 def loss_curve(
@@ -350,7 +350,7 @@ def loss_sketch(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]] = (
     bare = tuple(replace(curve, label="") for curve in curves)
     logarithmic = Panel(x="", y="loss $L(t)$, logarithmic", curves=bare, log="y")
     marks = _drop_marks(curves, drops)
-    return Sketch.of("loss", loss_panel([*curves, *marks]), logarithmic, height=2.3)
+    return Sketch.of("loss", loss_panel([*curves, *marks]), logarithmic, height=2.0)
 
 
 def _drop_marks(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]]) -> Iterator[Curve]:
