@@ -15,8 +15,6 @@ from symreln.claims.orbits import mode_orbits, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.laws.choice import plateau
-from symreln.laws.law import Regime
 from symreln.report.chapters.vectors import drawn_vectors
 from symreln.report.looks import (
     CLOSED,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from symreln.claims.curves import ModeCurve, Prediction
-    from symreln.claims.derivation import ModeDerivation
     from symreln.experiment.strengths import ModeMeasured
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
@@ -176,17 +173,6 @@ def _vectors(derivation: Derivation) -> list[Sketch]:
             cells = Cells(values=np.hstack(parts), rows=rows, columns=columns)
             panels.append(Panel(title=symbol, of=label, cells=cells))
     return [Sketch.of("vectors", *panels, height=2.0)] if panels else []
-
-
-def _plateau(mode: ModeDerivation, known: Regime) -> float:
-    """Return the height that a mode grows to; NaN where it has none of its own."""
-    if mode.d_eff is None or mode.d_eff.is_zero:
-        return math.nan
-    found = plateau(known, mode.s.to_float(), mode.d_eff.to_float())
-    if math.isinf(found):
-        msg = f"the plateau of {mode.label} is too large for float64"
-        raise InputError(msg)
-    return found
 
 
 def _mode_curves(

@@ -172,16 +172,6 @@ def test_hostile_title_and_heading(hostile):
     assert len(found.all("script")) == 1
 
 
-def test_contents_hold_no_link_in_a_link():
-    blocks = tuple(
-        Section(title=("see ", html.Reference("b")), blocks=(), label=label) for label in "abc"
-    )
-    text = html.render(Document(title="t", blocks=blocks))
-    nav = text.split("<nav", 1)[1].split("</nav>")[0]
-    assert nav.count("<a ") == 3
-    assert not re.search(r"<a [^>]*>(?:(?!</a>).)*<a ", nav)
-
-
 def italic_by_offset(letter):
     """Second route to the mathematical italics: by their place in Unicode's blocks."""
     if letter == "h":
@@ -213,11 +203,6 @@ def test_font_has_every_character_of_a_derivation(spec, tmp_path):
     assert missing_characters(text) == set()
 
 
-def test_font_has_every_character_of_the_mathematics(text):
-    assert missing_characters(text) == set()
-    assert missing_characters(text.replace("<mi>π</mi>", "<mi>☃</mi>")) == {"☃"}
-
-
 def test_font_stretches_and_keeps_its_licence(text):
     font = embedded_font(text)
     variants = font["MATH"].table.MathVariants
@@ -230,17 +215,6 @@ def test_font_stretches_and_keeps_its_licence(text):
     assert "STIX Fonts Project Authors" in names[0]
     assert "SIL Open Font License" in names[13]
     assert text.count("SIL Open Font License") == 2  # beside the font and in the footer
-
-
-def test_root_signs_are_of_one_width():
-    font = TTFont(SHIPPED)
-    variants = font["MATH"].table.MathVariants
-    place = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
-    construction = variants.VertGlyphConstruction[place]
-    names = [record.VariantGlyph for record in construction.MathGlyphVariantRecord]
-    names += [part.glyph for part in construction.GlyphAssembly.PartRecords]
-    assert len({font["hmtx"][name][0] for name in names}) == 1
-    assert len(names) > 3
 
 
 def test_a_root_sign_is_little_taller_than_what_is_under_it():
@@ -284,12 +258,6 @@ def test_the_shipped_font_is_the_one_that_is_cut():
 def test_the_font_has_every_command(formula):
     page = html.render(Document(title="t", blocks=(equation(formula),)))
     assert missing_characters(page) == set()
-
-
-def test_page_without_mathematics_has_no_font():
-    text = html.render(Document(title="t", blocks=(prose("words"),)))
-    assert "@font-face" not in text
-    assert "@font-face" in html.render(Document(title="t", blocks=(prose(Math("x")),)))
 
 
 def test_only_wide_equations_stop_the_keyboard():
@@ -350,11 +318,6 @@ def test_what_a_page_folds_is_on_paper_in_full_alone_and_has_no_number():
     for numbered in (equation("a", label="eq:a"), Section(title="s", blocks=())):
         with pytest.raises(InputError, match="fold 'on the way'"):
             Details(summary="on the way", blocks=(numbered,))
-
-
-def test_a_formula_keeps_its_stop_past_words_left_empty():
-    text = html.render(Document(title="t", blocks=(prose(Math("a"), "", ", and"),)))
-    assert "</math>,</span> and" in text
 
 
 def test_identifiers_are_the_drawings_own():
