@@ -126,7 +126,7 @@ PLAIN = [[1, 0, 1], [0, 1, 1]], [[1, 2, 3]]
         (tables([[1, 0, 1], [2, 2, 2]], [[1, 0, 0]]), {}, "samples 0 and 2 (counted from 0)"),
         (tables(*PLAIN, activation="linear"), {}, "network.activation is 'linear'"),
         (tables(*PLAIN, batch_size=2), {}, "network.batch_size = 2"),
-        ("depth", {}, "gates: found a graph"),
+        ("depth", {}, "a linear network has no gates"),
         ({**tables(*PLAIN), "network": None}, {}, "network"),
         (tables(*PLAIN, steps=1), {}, "network.steps of at least 2"),
         (

@@ -36,9 +36,8 @@ def beyond(page, name, found):
     )
     text += f"to ReLU networks: {near.value:.1%} of L(0) against {fixed:.1%}."
     page.beyond(text, page.less(near.value, fixed, near.high - near.value))
-    ours, theirs = (
-        each.drop_time_error_steps.value for each in (closed, found.published[0].distance)
-    )
+    both = closed, found.published[0].distance
+    ours, theirs = (each.drop_time_error_steps.value for each in both)
     if None not in (ours, theirs):
         text = f"The first drop of the loss of `{name}` is predicted more nearly than published: "
         text += f"steps off are {abs(ours)}, published {abs(theirs)}."
