@@ -57,7 +57,8 @@ from symreln.experiment.rows import (
     Row,
 )
 from symreln.experiment.training import SAME, Variation
-from symreln.experiment.trials import Trials, predicted_again
+from symreln.experiment.trials import Trials
+from symreln.experiment.variations import predicted_again
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

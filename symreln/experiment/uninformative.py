@@ -16,7 +16,7 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.errors import SymrelnError
 from symreln.experiment.metrics import DROP, drop_time
-from symreln.experiment.trials import step_below
+from symreln.experiment.variations import step_below
 from symreln.experiment.words import bound_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from symreln.base.terminal import put, say
 from symreln.claims.claim import lines_of
 from symreln.claims.derivation import Derivation
 from symreln.claims.regime import regime_of
-from symreln.claims.unsupported import unsupported_early, unsupported_of
+from symreln.claims.unsupported import unsupported_early
 from symreln.document.symbols import strengths_in_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
@@ -39,18 +39,16 @@ def show_validation(
             found = {"derivation": derivation.ask(derivation_to_json), "validation": found}
         put(dumps(found))
         return
+    said: list[str] = []
     if derivation is not None:
-        show_summary(summary_of(derivation, written))
+        summary = summary_of(derivation, written)
+        said = summary["tail"]
+        show_summary(summary)
     rows = [list(row) for row in metric_rows(validation)]
     header = ["curves", *(metric.title for metric in METRICS)]
     show_table(f"agreement, {validation.seeds} seeds", header, rows)
-    for line in (*_beside(validation, alone=derivation is None), *clauses(validation)):
-        say(strengths_in_text(line))
+    rests = lines_of(validation.derivation, regime_of, unsupported_early)
+    for line in (*rests, *clauses(validation)):
+        if line not in said:  # once is enough
+            say(strengths_in_text(line))
     show_written(folder, written)
-
-
-def _beside(validation: Validation, *, alone: bool) -> list[str]:
-    """Return what training rests on; what the derivation's summary says already is left out."""
-    found = lines_of(validation.derivation, regime_of, unsupported_early)
-    said = [] if alone else lines_of(validation.derivation, regime_of, unsupported_of)
-    return [line for line in found if line not in said]

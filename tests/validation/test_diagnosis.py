@@ -35,7 +35,7 @@ from symreln.experiment.rows import (
     named,
 )
 from symreln.experiment.training import Variation
-from symreln.experiment.trials import changed, predicted_again
+from symreln.experiment.variations import changed, predicted_again
 from symreln.report.sentences import fails
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts

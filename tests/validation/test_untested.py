@@ -13,8 +13,8 @@ import symreln as sr
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.training import SAME, Variation
-from symreln.experiment.trials import changed, steps_for_scale
 from symreln.experiment.uninformative import why_uninformative
+from symreln.experiment.variations import changed, steps_for_scale
 from symreln.specs.model import ValidationSpec
 from tests.validation.test_confront import linear, one_pathway
 
