@@ -119,7 +119,7 @@ def test_constructs(latex, mathml, source):
     assert ElementTree.fromstring(drawn).find(".//annotation").text == latex
 
 
-@pytest.mark.parametrize("latex", EVERY)
+@pytest.mark.parametrize("latex", sorted(EVERY))
 def test_every_command_is_drawn_by_what_browsers_know(latex):
     math = ElementTree.fromstring(to_mathml(latex, display=True))
     drawn = "".join(math[0][0].itertext())
