@@ -120,7 +120,7 @@ def _outside(space: fmpz_mat, covered: fmpz_mat) -> fmpz_mat:
     if not covered.ncols() or not space.ncols():
         return space
     overlap = covered.transpose() * space
-    if integers.is_zero(overlap):
+    if overlap.is_zero():
         return space
     return integers.primitive_columns(space * integers.kernel(overlap))
 
@@ -247,7 +247,7 @@ def _same_relations(sprout: _Sprout, family: Sequence[fmpz_mat]) -> fmpz_mat:
             for i, part in enumerate(spoken):
                 if numerator[i, j] != 0:
                     defect = defect - part * numerator[i, j]
-            if not integers.is_zero(defect):
+            if not defect.is_zero():
                 seeds = integers.primitive_columns(seeds * integers.kernel(defect))
                 spoken = integers.speak(words, family, seeds)
     return seeds

@@ -18,11 +18,11 @@ from symreln.exact.scalar import Scalar
 Terms = dict[tuple[int, ...], Fraction]
 """Exponents of the parameters -> coefficient."""
 
-MAX_TERMS = 60
+_MAX_TERMS = 60
 """Terms of a polynomial up to which discriminants are taken: they have the square of as many."""
 
 
-class Comparable(Protocol):
+class _Comparable(Protocol):
     """A real number that can be compared with rational ones, exactly."""
 
     def compare(self, bound: Fraction, /) -> int:
@@ -46,7 +46,7 @@ class Range:
     open_low: bool = False
     high: Fraction | None = None
 
-    def contains(self, number: Comparable) -> bool:
+    def contains(self, number: _Comparable) -> bool:
         """Return whether a real number without parameters lies in the range; exact."""
         if self.low is not None:
             side = number.compare(self.low)
@@ -138,7 +138,7 @@ def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Seque
             shifted = _shifted(shifted, place, shift)
         if _one_sign(shifted, corner):
             return "all terms have one sign"
-    for name in variables(polynomial, names) if len(terms) <= MAX_TERMS else ():
+    for name in variables(polynomial, names) if len(terms) <= _MAX_TERMS else ():
         if polynomial.degrees()[list(names).index(name)] == 2:
             discriminant = polynomial.discriminant(name)
             if _negative(discriminant, ranges, names):

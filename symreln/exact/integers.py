@@ -64,15 +64,10 @@ def primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
     return from_columns([primitive(column) for column in columns_of(matrix)], matrix.nrows())
 
 
-def is_zero(matrix: fmpz_mat) -> bool:
-    """Whether every entry is 0."""
-    return bool(matrix.is_zero())
-
-
 def kernel(matrix: fmpz_mat) -> fmpz_mat:
     """Return primitive columns that span the kernel over Q."""
     width = matrix.ncols()
-    if is_zero(matrix):
+    if matrix.is_zero():
         return identity(width)
     basis, nullity = matrix.nullspace()
     # The basis fills the first columns of a square matrix; only those are worth converting.

@@ -17,7 +17,7 @@ from flint import arb, fmpq, fmpz_poly
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Interval = tuple[Fraction, Fraction]
+_Interval = tuple[Fraction, Fraction]
 
 #: Bits by which sizes of coefficients differ, above which FLINT is not asked.
 _WIDEST = 512
@@ -51,11 +51,11 @@ def real_roots(polynomial: fmpz_poly, bits: int) -> list[tuple[arb, int]]:
     return found
 
 
-def _isolated(polynomial: fmpz_poly) -> list[Interval]:
+def _isolated(polynomial: fmpz_poly) -> list[_Interval]:
     """Return intervals with one positive root each, (x, x) for x itself; no root is 0."""
     reverse = fmpz_poly(list(reversed(polynomial.coeffs())))
     waiting = [(1 / _bound(reverse), _bound(polynomial))]
-    found: list[Interval] = []
+    found: list[_Interval] = []
     while waiting:
         low, high = waiting.pop()
         most = _most_roots(polynomial, low, high)
@@ -98,7 +98,7 @@ def _exponent(value: Fraction) -> int:
     return value.numerator.bit_length() - value.denominator.bit_length()
 
 
-def _ball(polynomial: fmpz_poly, interval: Interval, bits: int) -> arb:
+def _ball(polynomial: fmpz_poly, interval: _Interval, bits: int) -> arb:
     low, high = interval
     rises = _value(polynomial, high) > 0 or _value(polynomial, low) < 0
     slope = polynomial.derivative()

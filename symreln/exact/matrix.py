@@ -26,7 +26,7 @@ from symreln.exact.scalar import Number, Scalar, cleared, polynomial_ring
 if TYPE_CHECKING:
     import sympy as sp
 
-Made = TypeVar("Made")
+_Made = TypeVar("_Made")
 Exponents = tuple[int, ...]
 Terms = Mapping[Exponents, IntegerMatrix]
 
@@ -428,7 +428,7 @@ class ExactMatrix:
             table[row][column] = entry
         return table
 
-    def _spelled(self, made: Callable[[fmpz_mpoly], Made]) -> Iterator[tuple[int, int, Made]]:
+    def _spelled(self, made: Callable[[fmpz_mpoly], _Made]) -> Iterator[tuple[int, int, _Made]]:
         """Yield (row, column, what is made of the numerator) of all entries but 0, in order."""
         ring, parts = polynomial_ring(self.parameters), list(self.terms.values())
         if all(part.by_flint for part in parts):
@@ -441,7 +441,7 @@ class ExactMatrix:
             for column, part in enumerate(parts):
                 table[np.searchsorted(places, part.places), column] = part.values
             filled = zip(places.tolist(), map(tuple, table.tolist()), strict=True)
-        known: dict[tuple[int, ...], Made] = {}  # entries of data repeat
+        known: dict[tuple[int, ...], _Made] = {}  # entries of data repeat
         for place, row in filled:
             if row not in known:
                 entry = {key: value for key, value in zip(self.terms, row, strict=True) if value}

@@ -23,12 +23,12 @@ _NumpyMode = tuple[float, np.ndarray]
 #: U of shape (n_y, modes) and V of shape (n_x, modes), degenerate modes one by one.
 Vectors = tuple[arb_mat, arb_mat]
 #: A column's entries that are not exactly 0: modes of structured data have few others.
-Column = dict[int, arb]
+_Column = dict[int, arb]
 
 # QR in float64 loses about log10(condition) digits of 16; 100 keeps the basis good to 1e-13.
 _WELL_CONDITIONED = 100.0
 _START_BITS = 128
-MOST_BITS = 1 << 14
+_MOST_BITS = 1 << 14
 
 
 def numpy_modes(
@@ -117,7 +117,7 @@ def _orthonormal(
     # What cancels has no more bits than a few products of these integers.
     parts = (part.bit_length() for c in minpoly for part in (c.numerator, c.denominator))
     size = max(*(fmpz_poly(word.entries()).height_bits() for word in words), *parts, 1)
-    bits, most = _START_BITS, max(MOST_BITS if minpoly else _START_BITS << 3, 8 * size)
+    bits, most = _START_BITS, max(_MOST_BITS if minpoly else _START_BITS << 3, 8 * size)
     while bits <= most:
         with enclosure.precision(bits):
             columns = _columns(words, weights, minpoly, root, bits)
@@ -155,7 +155,7 @@ def _columns(
     minpoly: tuple[Fraction, ...],
     root: int,
     bits: int,
-) -> list[Column]:
+) -> list[_Column]:
     if len(words) == 1:
         total = arb_mat(words[0])
     else:
@@ -169,7 +169,7 @@ def _columns(
     ]
 
 
-def _unit_columns(columns: Sequence[Column], height: int, width: int) -> np.ndarray | None:
+def _unit_columns(columns: Sequence[_Column], height: int, width: int) -> np.ndarray | None:
     """Return the columns scaled to length 1 in float64, or None where a ball is too wide."""
     result = np.zeros((height, width))
     for index, column in enumerate(columns):
@@ -185,9 +185,9 @@ def _unit_columns(columns: Sequence[Column], height: int, width: int) -> np.ndar
     return result
 
 
-def _gram_schmidt(columns: Sequence[Column]) -> list[Column] | None:
+def _gram_schmidt(columns: Sequence[_Column]) -> list[_Column] | None:
     """Orthonormalise in ball arithmetic; None where the precision does not suffice."""
-    done: list[Column] = []
+    done: list[_Column] = []
     for column in columns:
         current = dict(column)
         for other in done:
@@ -258,17 +258,17 @@ def certified(
         radius: Largest radius of a ball that is taken for its midpoint.
 
     Raises:
-        ArithmeticError: No precision up to ``MOST_BITS`` does.
+        ArithmeticError: No precision up to ``_MOST_BITS`` does.
         InputError: Float64 has no room for an entry.
     """
     bits = _START_BITS
-    while bits <= MOST_BITS:
+    while bits <= _MOST_BITS:
         with enclosure.precision(bits), suppress(LimitReachedError):
             found = product([_vectors(spectrum, bits) for spectrum in spectra])
             if all(entry.rad() < radius for matrix in found for entry in matrix.entries()):
                 return [_midpoints(matrix) for matrix in found]
         bits *= 2
-    msg = f"singular vectors are not separated from dependent ones by {MOST_BITS} bits"
+    msg = f"singular vectors are not separated from dependent ones by {_MOST_BITS} bits"
     raise ArithmeticError(msg)
 
 
@@ -292,40 +292,26 @@ def _midpoints(matrix: arb_mat) -> np.ndarray:
     return flat.reshape(matrix.nrows(), matrix.ncols())
 
 
-def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: int) -> list[arb_mat]:
-    """Return V of every mode as balls, in the order of ``spectrum.modes``.
-
-    Args:
-        spectrum: The spectrum.
-        values: Values of its parameters.
-        bits: The working precision.
+def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors:
+    """Return (U, V) of the modes with s > 0 as balls at the working precision.
 
     Raises:
         LimitReachedError: It does not tell the vectors from dependent ones.
     """
-    point = {name: Fraction(values[name]) for name in spectrum.parameters}
-    found = []
-    for mode in spectrum.modes:
-        words, rows, minpoly = _spanning(spectrum, mode.mode_class, point)
-        columns = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
-        if columns is None or not (mode.s.ball(point, bits) > 0 or mode.is_null):
-            msg = "singular vectors are not separated from dependent ones at this precision"
-            raise LimitReachedError(msg)
-        turned = arb_mat(len(columns), spectrum.n_x)
-        for place, column in enumerate(columns):
-            for row, entry in column.items():
-                turned[place, row] = entry
-        found.append(turned.transpose())
-    return found
-
-
-def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors:
-    """Return (U, V) of the modes with s > 0; raises what :func:`ball_modes` does."""
     n_y, n_x = spectrum.sigma_yx.shape
     sigma_yx, u, v = balls(spectrum.sigma_yx), list[arb](), list[arb]()
-    for mode, own in zip(spectrum.modes, ball_modes(spectrum, {}, bits), strict=True):
-        if not mode.is_null:
-            u += (sigma_yx * own * (1 / mode.s.ball({}, bits))).transpose().entries()
-            v += own.transpose().entries()
+    for mode in spectrum.modes:
+        if mode.is_null:
+            continue
+        words, rows, minpoly = _spanning(spectrum, mode.mode_class, {})
+        columns = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
+        s = mode.s.ball({}, bits)
+        if columns is None or not s > 0:
+            msg = "singular vectors are not separated from dependent ones at this precision"
+            raise LimitReachedError(msg)
+        own = [column.get(row, arb(0)) for column in columns for row in range(n_x)]
+        turned = arb_mat(len(columns), n_x, own)
+        u += (turned * sigma_yx.transpose() * (1 / s)).entries()
+        v += own
     count = len(v) // n_x
     return arb_mat(count, n_y, u).transpose(), arb_mat(count, n_x, v).transpose()

@@ -22,8 +22,6 @@ from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Symbols = "Mapping[str, sp.Symbol]"
-
 
 def _remember_primes(n: int, factors: list[int]) -> None:
     """Remember the factors of n that are prime.

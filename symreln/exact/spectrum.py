@@ -28,7 +28,7 @@ from symreln.exact.scalar import Scalar, univariate_text
 
 #: Terms of an entry of M Sigma^x up to which its norm and the commutator's are certified: they have
 #: ten times as many, and the certificate is checked in Python.
-MOST_TERMS = 1000
+_MOST_TERMS = 1000
 
 
 @record
@@ -332,10 +332,10 @@ def _commutator(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
     found = difference.first_nonzero()
     if found is None:
         return None
-    if len(forward.terms) > MOST_TERMS:
+    if len(forward.terms) > _MOST_TERMS:
         msg = (
             f"Sigma^yx^T Sigma^yx Sigma^x has entries of up to {len(forward.terms)} terms in "
-            f"{len(x.parameters)} parameters and is not symmetric, and {MOST_TERMS} are the "
+            f"{len(x.parameters)} parameters and is not symmetric, and {_MOST_TERMS} are the "
             "most of which the commutator is certified. Give some of the parameters as "
             "numbers, or take data and gains of a lower degree"
         )
@@ -346,15 +346,15 @@ def _commutator(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
 
 
 #: A polynomial matrix over Z without a common integer factor, and what it is to be multiplied by.
-Scaled = tuple[ExactMatrix, Scalar]
+_Scaled = tuple[ExactMatrix, Scalar]
 
 
-def _primitive(matrix: ExactMatrix) -> Scaled:
+def _primitive(matrix: ExactMatrix) -> _Scaled:
     common = matrix.content() or 1
     return matrix.divided(common, 1), Scalar(matrix.parameters, common, matrix.denominator)
 
 
-def _classes(m: Scaled, x: Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
+def _classes(m: _Scaled, x: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
     names, size = m[0].parameters, m[0].shape[0]
     matrices: list[fmpz_mat] = []
     index: list[dict[tuple[int, ...], int]] = []

@@ -22,13 +22,13 @@ from .reading import parsed, read_bytes, read_json
 CERTIFICATE: Final = "certificate.json"
 JSON_FILES: Final = ("derivation.json", "validation.json")
 #: Documents that must say their provenance; of other formats those do that hold it at their end.
-SEALED: Final = ("derivation.tex", "derivation.html")
+_SEALED: Final = ("derivation.tex", "derivation.html")
 #: The last line of a document: a comment, whatever signs begin and end one there.
 Files = Mapping[str, bytes]
 NONE: Final[Files] = {}
 #: What begins the line of files that are neither of the certificate nor refused.
 NOT_COVERED: Final = "not covered: "
-LAST: Final = re.compile(rb"\W{1,8}provenance (\{.*\})\W{0,8}")
+_LAST: Final = re.compile(rb"\W{1,8}provenance (\{.*\})\W{0,8}")
 
 
 def verify_file(path: str | Path) -> tuple[str, ...]:
@@ -77,8 +77,8 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
                 _refuse(path, f"has another verdict, {level!r}")
     for path in sorted(folder.glob("derivation.*")):
         text, _, last = read_bytes(path).rstrip(b"\n").rpartition(b"\n")
-        found = LAST.fullmatch(last)
-        if found or path.name in SEALED:
+        found = _LAST.fullmatch(last)
+        if found or path.name in _SEALED:
             said = parsed(found[1], str(path)) if found else None
             yield from _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
     others = sorted(p.name for p in folder.glob("certificate*.json") if p.name != CERTIFICATE)

@@ -19,19 +19,15 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from itertools import compress, count, product
-from math import gcd, prod
+from math import gcd
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
-from .numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, quotient, work
+from .numbers import Poly, Ratio, common_multiple, multiply, quotient, work
 
 #: Bytes of packed rows that are made, or added, in the time of a pair of terms.
-PACKED: Final = 64
-CODES: Final = {4: "i", 8: "q"}
-#: Slots for monomials, to those that there are in the factors, up to which they lie side by side:
-#: what that takes stays within this factor of what the factors take. A product of rows costs as
-#: much by itself as that many times PACKED bytes, of which long integers have more.
-DENSE: Final = 16
+_PACKED: Final = 64
+_CODES: Final = {4: "i", 8: "q"}
 
 
 class Rows(NamedTuple):
@@ -91,7 +87,7 @@ class Matrix:
             rows = terms[key] = {}
             for i, row in part.items():
                 if row:
-                    work.spend(width * size // PACKED + 1)
+                    work.spend(width * size // _PACKED + 1)
                     values = blank.copy()
                     for j, value in row.items():
                         values[j] = value
@@ -195,7 +191,7 @@ class Matrix:
                 common = gcd(common, *row.values())
                 if common == 1:
                     rows = whole.__dict__.get("packed")
-                    small = rows and rows.size == min(CODES)
+                    small = rows and rows.size == min(_CODES)
                     return whole if small else Matrix(whole.shape, whole.terms, whole.below)
         terms = {
             key: {i: {j: v // common for j, v in row.items()} for i, row in part.items()}
@@ -231,10 +227,8 @@ class Matrix:
 
     def inner(self, other: Matrix) -> Ratio:
         """Return Σ self_ij other_ij."""
-        if len(self.terms) * len(other.terms) > MOST_PAIRS:
-            mine, theirs = self.entries(), other.entries()
-            parts = (multiply(mine[at], theirs[at]) for at in mine.keys() & theirs.keys())
-            return Ratio(reduce(add, parts, {}), multiply(self.below, other.below))
+        entries = sum(len(row) for part in self.terms.values() for row in part.values())
+        work.spend(entries * len(other.terms))
         total: Poly = {}
         for (x, a), (y, b) in product(self.terms.items(), other.terms.items()):
             key = _sum(x, y)
@@ -276,7 +270,7 @@ def products(parts: list[Part]) -> Matrix:
     factors = [_scaled(whole, b, size) for whole, (_, _, b, _) in zip(wholes, parts, strict=True)]
     shape = parts[0][1].shape[0], parts[0][2].shape[1]
     pairs = [(f, a, places) for f, (_, a, _, places) in zip(factors, parts, strict=True)]
-    return Matrix(shape, None, common, Rows(_multiplied(pairs, size, shape[1]), size, bound))
+    return Matrix(shape, None, common, Rows(_multiplied(pairs, size * shape[1]), size, bound))
 
 
 def combined(parts: list[tuple[Ratio, Matrix]]) -> Matrix:
@@ -336,28 +330,11 @@ def placed(parts: list[tuple[Matrix, int, int]], shape: tuple[int, int], one: Po
 # -- rows of long integers -------------------------------------------------------------------------
 
 
-def _multiplied(parts: list[tuple[Any, Matrix, Any]], size: int, width: int) -> Any:
-    """Return the terms of Σ left @ right, (right, left, places) the parts."""
-    used = [(f, a.terms) for f, a, _ in parts if f and a.terms]
-    sums = ([x + y for x, y in zip(_degrees(f), _degrees(a), strict=True)] for f, a in used)
-    spans = [most + 1 for most in map(max, zip(*sums, strict=True))]
-    many = prod(spans)
-    dense = many <= DENSE * sum(len(f) + len(a.terms) for f, a, _ in parts)
-    counts = [sum(len(r) for g in a.groups.values() for r, _ in g) for _, a, _ in parts]
-    own, length = DENSE * PACKED, size * width
-    pairs = sum(n * len(f) * (length + own) for n, (f, _, _) in zip(counts, parts, strict=True))
-    dense = dense and sum(counts) * many * length <= pairs
-    for entries, (f, _, _) in zip(counts, parts, strict=True):
-        work.spend(entries * (size * width * (many if dense else len(f)) // PACKED + 1))
-    return _by_slots(parts, spans, size, width) if dense else _by_pairs(parts)
-
-
-def _degrees(terms: Any) -> list[int]:
-    return [max(powers) for powers in zip(*terms, strict=True)]
-
-
-def _by_pairs(parts: list[tuple[Any, Matrix, Any]]) -> Any:
-    """Multiply monomial by monomial."""
+def _multiplied(parts: list[tuple[Any, Matrix, Any]], length: int) -> Any:
+    """Return the terms of Σ left @ right, (right, left, places) the parts, of rows that long."""
+    for right, left, _ in parts:
+        entries = sum(len(row) for groups in left.groups.values() for row, _ in groups)
+        work.spend(entries * (length * len(right) // _PACKED + 1))
     terms: Any = {}
     for right, left, places in parts:
         for (x, groups), (y, rows) in product(left.groups.items(), right.items()):
@@ -369,44 +346,8 @@ def _by_pairs(parts: list[tuple[Any, Matrix, Any]]) -> Any:
     return terms
 
 
-def _by_slots(parts: list[tuple[Any, Matrix, Any]], spans: list[int], size: int, width: int) -> Any:
-    """Multiply with the rows of all monomials side by side in one integer (Kronecker)."""
-    strides = [8 * size * width * prod(spans[:n]) for n in range(len(spans))]
-    total: dict[int, int] = {}
-    for right, left, places in parts:
-        merged: dict[int, int] = {}
-        for y, rows in right.items():
-            shift = sum(map(int.__mul__, y, strides))
-            for k, row in rows.items():
-                merged[k] = merged.get(k, 0) + (row << shift)
-        for x, groups in left.groups.items():
-            shift = sum(map(int.__mul__, x, strides))
-            for row, equal_rows in groups:
-                if value := sum([v * merged[k] for k, v in row.items() if k in merged]) << shift:
-                    for i in equal_rows if places is None else [places[i] for i in equal_rows]:
-                        total[i] = total[i] + value if i in total else value
-    return _parted(total, spans, size, width)
-
-
 def _sum(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(int.__add__, x, y))
-
-
-def _parted(total: dict[int, int], spans: list[int], size: int, width: int) -> Any:
-    """Return the rows of every monomial by itself."""
-    keys = [key[::-1] for key in product(*map(range, reversed(spans)))]
-    if len(keys) < 2:
-        return {key: total for key in keys}
-    whole, mask, length = _mask(size, width * len(keys)), _mask(size, width), size * width
-    terms: Any = {}
-    for i, row in total.items():
-        if row:
-            raw = ((row + whole) ^ whole).to_bytes(length * len(keys), "little")
-            for n, key in enumerate(keys):
-                slots = int.from_bytes(raw[n * length : (n + 1) * length], "little")
-                if slots:
-                    terms.setdefault(key, {})[i] = slots - ((slots & mask) << 1)
-    return terms
 
 
 def _over_one(factors: list[Ratio]) -> tuple[Poly, list[Poly]]:
@@ -420,10 +361,6 @@ def _scaled(whole: Poly, m: Matrix, size: int) -> Any:
     packed = m.in_slots(size)
     if len(whole) == 1 and 1 in whole.values() and not any(next(iter(whole))):
         return packed
-    if len(whole) * len(packed) > MOST_PAIRS:
-        diagonal = {key: {i: {i: factor} for i in m.written} for key, factor in whole.items()}
-        left = Matrix((m.shape[0], m.shape[0]), diagonal, m.below)
-        return _multiplied([(packed, left, None)], size, m.shape[1])
     terms: Any = {}
     pairs: Any = product(whole.items(), packed.items())
     for (shift, factor), (key, rows) in pairs:
@@ -435,7 +372,7 @@ def _scaled(whole: Poly, m: Matrix, size: int) -> Any:
 
 def _size(bound: int) -> int:  # bytes of a slot that holds -bound to bound
     needed = bound.bit_length() // 8 + 1
-    return next((n for n in CODES if n >= needed), -(-needed // 8) * 8)
+    return next((n for n in _CODES if n >= needed), -(-needed // 8) * 8)
 
 
 def _mask(size: int, width: int) -> int:  # the highest bit of every slot
@@ -443,8 +380,8 @@ def _mask(size: int, width: int) -> int:  # the highest bit of every slot
 
 
 def _joined(values: list[int], size: int, mask: int) -> int:
-    if size in CODES:
-        raw = pack(f"<{len(values)}{CODES[size]}", *values)
+    if size in _CODES:
+        raw = pack(f"<{len(values)}{_CODES[size]}", *values)
     else:
         raw = b"".join([value.to_bytes(size, "little", signed=True) for value in values])
     slots = int.from_bytes(raw, "little")
@@ -453,7 +390,7 @@ def _joined(values: list[int], size: int, mask: int) -> int:
 
 def _split(row: int, size: int, mask: int, width: int) -> Any:
     raw = ((row + mask) ^ mask).to_bytes(size * width, "little")
-    if size in CODES:
-        return unpack(f"<{width}{CODES[size]}", raw)
+    if size in _CODES:
+        return unpack(f"<{width}{_CODES[size]}", raw)
     cuts = range(0, size * width, size)
     return [int.from_bytes(raw[k : k + size], "little", signed=True) for k in cuts]

@@ -53,7 +53,7 @@ from .numbers import PRIME, Element, Ratio, multiply, power, quotient, rank, req
 from .reading import Data, Given, Reader
 
 MOST_COMPARED: Final = 400  # pairs of eigenvalues of two classes: a tenth of a second
-SLOPE: Final = 1_000_003  # t of lambda + t d, in which modes differ that differ in either
+_SLOPE: Final = 1_000_003  # t of lambda + t d, in which modes differ that differ in either
 BOUNDARY: Final = "/"
 #: Entries of the features of a gate with "/", which are divided by each other.
 MOST_ORTHOGONAL: Final = 10**6
@@ -153,7 +153,7 @@ class Pathway(SimpleNamespace):
 # -- what a pathway sees ---------------------------------------------------------------------------
 
 
-def read_gate(data: Data, given: Given) -> list[Any]:
+def _read_gate(data: Data, given: Given) -> list[Any]:
     """Return the numbers of a gate: 0 and 1 are integers, gains texts, None on the boundary."""
     one, values = data.constant(1), given.value
     good = isinstance(values, list) and len(values) == data.samples
@@ -213,7 +213,7 @@ def read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
     inputs = v.inputs.ascending(data.x.shape[0] - 1)
     outputs = v.outputs.ascending(data.y.shape[0] - 1)
     given.require(inputs and outputs, "of some inputs and outputs")
-    gate = read_gate(data, v.gate)
+    gate = _read_gate(data, v.gate)
     p = Pathway(name=v.name.text(), path=given.path, moved=False, gate=gate)
     p.outputs = {i: i for i in outputs}
     p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate.value))
@@ -470,7 +470,7 @@ def _multiplication(reader: Reader, f: Element, elements: list[Element]) -> list
     below = [reader.ratio_at_point(x) for x in f]
     row = [0] * (len(f) - 1)
     for n, element in enumerate(elements):
-        scale = pow(SLOPE, n, PRIME)
+        scale = pow(_SLOPE, n, PRIME)
         row = [
             (x + scale * reader.ratio_at_point(y)) % PRIME
             for x, y in zip(row, element, strict=True)

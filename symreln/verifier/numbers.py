@@ -28,13 +28,6 @@ Poly = dict[tuple[int, ...], int]  # exponents to a coefficient that is not zero
 MOST_DIGITS: Final = 200_000
 #: Terms of a polynomial: those of a denominator double with every new factor.
 MOST_TERMS: Final = 50_000
-#: Pairs of terms from which on polynomials are multiplied as integers, and coefficients below which
-#: that is quicker than term by term.
-MOST_PAIRS: Final = 400
-SMALL: Final = 1 << 512
-#: A product of integers of n bytes takes n^KARATSUBA / PACKED_DIGITS pairs.
-KARATSUBA: Final = 1.6
-PACKED_DIGITS: Final = 4000
 #: What checking may cost, see :data:`work`: at least, for every character, and for every character
 #: and row of a square matrix of so many characters.
 LEAST_WORK: Final = 1_000_000
@@ -114,12 +107,6 @@ def add(a: Poly, b: Poly) -> Poly:
 
 def multiply(a: Poly, b: Poly) -> Poly:
     """Return a·b."""
-    if len(a) * len(b) > MOST_PAIRS:
-        degrees = (map(max, zip(*part, strict=True)) for part in (a, b))
-        spans = [x + y + 1 for x, y in zip(*degrees, strict=True)]
-        small = all(max(map(abs, part.values())) < SMALL for part in (a, b))
-        if small and prod(spans) < len(a) * len(b):
-            return _multiplied_whole(a, b, spans)
     work.spend(len(a) * len(b) + 1)
     total: Poly = {}
     for (x, p), (y, q) in product(a.items(), b.items()):
@@ -129,26 +116,6 @@ def multiply(a: Poly, b: Poly) -> Poly:
             msg = f"certificate: a polynomial has more than {MOST_TERMS} terms"
             raise refused(msg)
     return {key: value for key, value in total.items() if value}
-
-
-def _multiplied_whole(a: Poly, b: Poly, spans: list[int]) -> Poly:
-    """Return a·b by one product of integers, a slot a monomial (Kronecker's substitution)."""
-    largest = [max(map(abs, part.values())) for part in (a, b)]
-    size = (largest[0] * largest[1] * min(len(a), len(b))).bit_length() // 8 + 1  # and a sign
-    count, places = prod(spans), [prod(spans[:n]) for n in range(len(spans))]
-    work.spend(count + int((count * size) ** KARATSUBA) // PACKED_DIGITS)
-    whole = [
-        sum(value << 8 * size * sum(map(int.__mul__, key, places)) for key, value in part.items())
-        for part in (a, b)
-    ]
-    half = int.from_bytes((b"\0" * (size - 1) + b"\x80") * count, "little")
-    raw, middle = (whole[0] * whole[1] + half).to_bytes(size * count, "little"), 1 << 8 * size - 1
-    total: Poly = {}
-    for n, key in enumerate(product(*map(range, reversed(spans)))):
-        value = int.from_bytes(raw[n * size : (n + 1) * size], "little") - middle
-        if value:
-            total[key[::-1]] = value
-    return total
 
 
 def quotient(a: Poly, b: Poly) -> Poly | None:

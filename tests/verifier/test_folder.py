@@ -320,8 +320,8 @@ def test_the_page_lists_all_bounds() -> None:
     page = (ROOT / "docs/certificate.md").read_text("utf-8")
     texts = [path.read_text("utf-8") for path in (ROOT / "symreln/verifier").glob("*.py")]
     bounds = {name for text in texts for name in re.findall(r"^(MOST_\w+|\w*WORK\w*):", text, re.M)}
-    # Two say from where on another way of computing the same is quicker.
-    assert bounds - {"MOST_PAIRS", "MOST_COMPARED"} == set(re.findall(r"`([A-Z_]+)`", page))
+    # It says from where on another way of computing the same is quicker.
+    assert bounds - {"MOST_COMPARED"} == set(re.findall(r"`([A-Z_]+)`", page))
 
 
 def test_deep_values_in_python_are_refused() -> None:
