@@ -134,9 +134,7 @@ def main() -> None:
         one, other = contents(calm), contents(stormy)
         same = sum(other.get(name) == data for name, data in one.items())
         networks = sum(name.startswith(os.path.join("tasks", "networks-")) for name in one)
-    print(
-        f"{networks} tasks of networks, {len(one)} files, {sum(map(len, one.values()))} bytes"
-    )
+    print(f"{networks} tasks of networks, {len(one)} files, {sum(map(len, one.values()))} bytes")
     print(f"uninterrupted {quiet:.0f} s; killed {done}, {storm:.0f} s: {storm / quiet:.2f} times")
     print(f"finished files made again: {again}")
     print(f"files that are the same: {same} of {len(one)}; others there: {len(other) - same}")
