@@ -212,12 +212,14 @@ class _Modes:
             each.substitute(self.derivation.spec.values).to_fraction()
             for each in (driver.squared, driver.across, mode.s.scalar)
         )
-        if squared == across == own or not last > 0:
-            return plain  # what drives it is 0 at the declared values, or learned from the start
+        if squared == across == own:
+            return plain  # what drives it is 0 at the declared values
         if squared == 0 or not (self.flow or squared < tau**2):
             return "what drives it takes it out of its plane at the declared values"
         if not law.strength0 < law.plateau * _LATE:
             return ABOVE
+        if not last > 0:
+            return plain
         ops = replace(self.ops, log1p=self._logarithm)
         r = ops.sqrt(ops.number(squared))
         overlap, begin = ops.number(across) / (r * law.s), self._begin(mode)

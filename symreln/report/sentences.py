@@ -104,7 +104,8 @@ def _largest(row: Row, tolerance: float) -> str:
 
 def clauses(validation: Validation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
-    return [*verdict_clauses(validation), *beside_clauses(validation)]
+    constants = constants_text(validation.constants)
+    return [*verdict_clauses(validation), *beside_clauses(validation), constants]
 
 
 def verdict_clauses(validation: Validation) -> list[str]:
@@ -119,7 +120,6 @@ def beside_clauses(validation: Validation) -> list[str]:
     """Return what stands beside the three verdicts: what fails first, then what was not judged."""
     found = [
         *(failed_text(validation, pair) for pair in validation.failing),
-        constants_text(validation.constants),
         validation.no_network,
         gate_law_sentence(validation.law),
         *(each.sentence() for each in validation.narrow),

@@ -11,7 +11,6 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import Constant, constants_table
 from symreln.document.model import Math, Table, Text, inlines, plain_text
-from symreln.errors import NotSupportedError
 from symreln.report.chapters.agreement import _comparison, _mode_row
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.chapters.curves import modes_figure
@@ -67,35 +66,6 @@ def test_constants_have_the_letters_of_the_text():
     constant = Constant(name="kappa of pathway 'a'", value=0.5, source="assumed", origin="here")
     (table,) = constants_table([constant])
     assert inlines(table.rows[0][0])[0] == Math(r"\kappa")
-
-
-def test_advice_names_what_stands_in_the_way():
-    def refused(pathways) -> str:
-        network = {
-            "hidden": 4,
-            "init_std": "1/10",
-            "learning_rate": "1/20",
-            "steps": 4,
-            "layers": 3,
-            "activation": "linear",
-        }
-        data = {"X": [[1, 1, 0], [0, 1, 2]], "Y": [[1, 0, 1], [0, 2, 1]]}
-        with pytest.raises(NotSupportedError) as caught:
-            sr.derive(sr.load({"dataset": data, "pathway": pathways, "network": network}))
-        return str(caught.value)
-
-    alone = refused([{"name": "all"}])
-    assert "do not couple" not in alone
-    assert "commutes" in alone
-    both = refused([{"name": "all"}, {"name": "first", "gate": [1, 1, 0]}])
-    assert "do not couple" in both
-    # Two pathways that commute and couple: nothing is said of data.
-    network = {"hidden": 4, "init_std": "1/10", "learning_rate": "1/20", "steps": 4}
-    network |= {"layers": 3, "activation": "linear"}
-    data = {"X": [[1, 0, 1, 0], [0, 1, 0, 1]], "Y": [[3, 0, 1, 0], [0, 6, 0, 2]]}
-    pathways = [{"name": "all"}, {"name": "first", "gate": [1, 1, 0, 0]}]
-    with pytest.raises(NotSupportedError, match="choose gates whose pathways do not couple"):
-        sr.derive(sr.load({"dataset": data, "pathway": pathways, "network": network}))
 
 
 def gated(**own: Any) -> sr.Spec:

@@ -65,7 +65,7 @@ def test_every_page_has_a_short_script_over_the_public_interface():
     for path in SCRIPTS.glob("*.py"):
         text = path.read_text("utf-8")
         lines = [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
-        assert len(lines) < 60, path.name
+        assert len(lines) < 75, path.name
         tree = ast.parse(text)
         names = {
             name.name if isinstance(node, ast.Import) else node.module
