@@ -22,9 +22,9 @@ from symreln.report.write import write_derivation
 HERE = Path(__file__).parent
 NAMES = ("xor", "contextual-3", "contextual-different")
 FLOAT_TOLERANCE = 1e-9
-#: How a line of the provenance table that names a library's version begins, and a document's last
+#: How the line that names the libraries' versions begins, and a document's last
 #: one, with digests of texts that hold them.
-VERSION_LINES = (r"\raggedright version: ", "% provenance ")
+VERSION_LINES = ("Made with ", "% provenance ")
 
 
 def build(name: str, folder: Path) -> None:
