@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import tostring
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 os.environ.setdefault("COLUMNS", "88")  # of the outputs of commands: as wide as the text
@@ -91,12 +90,12 @@ sphinx_gallery_conf = {
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(tostring(to_mathml(node.astext()), encoding="unicode"))
+    self.body.append(to_mathml(node.astext()))
 
 
 def _block(self: HTML5Translator, node: nodes.math_block) -> None:
     number = f'<span class="eqno">({node["number"]})</span>' if node["number"] else ""
-    shown = tostring(to_mathml(node.astext(), display=True), encoding="unicode")
+    shown = to_mathml(node.astext(), display=True)
     self.body.append(self.starttag(node, "div", CLASS="math"))
     self.body.append(f"{number}{shown}</div>\n")
 

@@ -12,7 +12,6 @@ import pytest
 import symreln as sr
 from symreln import verifier
 from symreln.base.jsonio import dumps
-from symreln.calls.derive import Library
 from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
@@ -170,8 +169,7 @@ def test_what_float64_has_no_room_for_is_said_with_its_place():
 
 
 @pytest.mark.parametrize("more", [{}, {"weight_decay": "1/10"}, {"activation": "relu"}])
-@pytest.mark.parametrize("library", ["numpy", "jax"])
-def test_programs_and_formulas_start_from_any_small_strength(library: Library, more: dict) -> None:
+def test_formulas_start_from_any_small_strength(more: dict) -> None:
     """At 1e-200 a mode is at 1e-200/1e-20 of a strength at 1e-20 that has grown for longer."""
     x, y = [[1, 1, -1, -1], [1, -1, 1, -1]], [[3, 3, -3, -3], [1, -1, 1, -1]]
     network = NETWORK | {"activation": "linear", "loss": "mean"} | more
@@ -184,19 +182,10 @@ def test_programs_and_formulas_start_from_any_small_strength(library: Library, m
     later = 360 * np.log(10) / (2 * np.log1p(g / (200 if half else 100)))
     times = np.array([8_000.0 * (1 + half), later + 4000])
     exact = found[0].to_numpy("pi_1_1")([times[1] - later])[0]
-    near, small = found[1].to_numpy("pi_1_1")(times), {}
+    near = found[1].to_numpy("pi_1_1")(times)
     assert near == pytest.approx([0, exact], rel=1e-9, abs=1e-150)
-    pytest.importorskip(library)
-    with np.errstate(over="ignore"):
-        exec(found[1].to_python(library), small)
-        assert np.asarray(small["pi_1_1"](times)) == pytest.approx(
-            near, rel=1e-5 if library == "jax" else 1e-9, abs=1e-30
-        )
-        loss = found[1].to_numpy("loss")(times)
-        assert np.asarray(small["loss"](times)) == pytest.approx(loss, rel=1e-5, abs=1e-12)
-        if not more.get("weight_decay"):
-            half = found[1].modes["pi_1_1"].half_time
-            assert float(small["pi_1_1_half_time"]()) == pytest.approx(half, rel=1e-5)
+    with pytest.raises(InputError, match="too large or too small for a program"):
+        found[1].to_python()
 
 
 @pytest.mark.parametrize("key", ["learning_rate", "init_std"])
