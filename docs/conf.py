@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 os.environ.setdefault("COLUMNS", "88")  # of the outputs of commands: as wide as the text
 
+from latex2mathml.converter import convert
+
 import symreln
-from symreln.report.mathml import to_mathml
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -90,12 +91,12 @@ sphinx_gallery_conf = {
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(to_mathml(node.astext()))
+    self.body.append(convert(node.astext()))
 
 
 def _block(self: HTML5Translator, node: nodes.math_block) -> None:
     number = f'<span class="eqno">({node["number"]})</span>' if node["number"] else ""
-    shown = to_mathml(node.astext(), display=True)
+    shown = convert(node.astext(), display="block")
     self.body.append(self.starttag(node, "div", CLASS="math"))
     self.body.append(f"{number}{shown}</div>\n")
 

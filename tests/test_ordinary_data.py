@@ -121,7 +121,7 @@ def test_a_certificate_of_little_length_does_not_get_much_work() -> None:
 
 
 def latex_of(derivation: sr.Derivation, folder: Path) -> str:
-    derivation.save(folder)
+    derivation.save(folder, full=True)
     return (folder / "derivation.tex").read_text(encoding="utf-8")
 
 
@@ -159,7 +159,7 @@ def test_a_component_of_several_paths_with_nothing_to_learn(tmp_path: Path) -> N
         + "".join(f"[[node]]\n{node}\n" for node in nodes)
         + "".join(f'[[edge]]\nfrom = "{s}"\nto = "{t}"\nname = "{n}"\n' for s, t, n in edges)
     )
-    assert sr.derive(str(path)).level.value == "coupled modes"
+    assert sr.derive(str(path)).level.value == "closed by symmetry"
 
 
 @pytest.mark.parametrize("second", [{"stage": 2}, {}], ids=["two stages", "two pathways"])
