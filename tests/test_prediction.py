@@ -150,10 +150,9 @@ def test_closed_prediction_is_the_flow_of_aligned_weights(name):
     np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
 
 
-@pytest.mark.parametrize("spec", STAGES, ids=["losses add up", "cross terms"])
-def test_closed_forms_of_stages_stand_beside_the_flow(spec):
+def test_closed_forms_of_stages_stand_beside_the_flow():
     """Strengths of all stages from their closed forms; the loss is that of weights made of them."""
-    derivation = sr.derive(spec).at_values
+    derivation = sr.derive(STAGES[0]).at_values
     assert len(derivation.stages) == 2
     times = np.array([0.0, 200.0, 600.0, 1500.0, 1e5])
     prediction = derivation.evaluate(times)
@@ -168,6 +167,12 @@ def test_closed_forms_of_stages_stand_beside_the_flow(spec):
     for _, mode in learning_modes(derivation):
         plateau = mode.s.to_float() / mode.d_eff.to_float()
         assert closed[mode.label][-1] == pytest.approx(plateau, rel=1e-9)
+
+
+def test_modes_that_several_earlier_ones_drive_have_no_closed_loss():
+    prediction = sr.derive(STAGES[1]).at_values.evaluate([0.0, 200.0])
+    assert prediction.closed_loss is None
+    assert prediction.judged == "reduced"
 
 
 def test_what_the_loss_of_stages_is():

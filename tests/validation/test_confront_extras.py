@@ -19,7 +19,7 @@ def test_representations_are_done_when_they_are_asked_for():
 
 
 def test_graphs_have_none():
-    with pytest.raises(NotSupportedError, match="they are of pathways"):
+    with pytest.raises(NotSupportedError, match="they are predicted of one hidden layer"):
         sr.validate("routing", seeds=1, representations=True)
 
 
