@@ -134,6 +134,8 @@ class Problems:
         fields = _fields(model)
         while len(loc) > 1 and (inner := _table_of(fields[loc[0]])):
             listed = isinstance(loc[1], int)
+            if len(loc) == 1 + listed:
+                break  # what stands in a list of tables is none
             path = f"{path}.{loc[0]}" + f"[{loc[1]}]" * listed
             loc, fields = loc[1 + listed :], _fields(inner)
         key, error, given = str(*loc[:1]), detail.get("ctx", {}).get("error"), detail["input"]
