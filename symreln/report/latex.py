@@ -70,7 +70,7 @@ class _LatexRenderer(Renderer):
         parts = [
             asset("preamble.tex"),
             rf"\hypersetup{{pdftitle={{{escape_latex(plain_text(source.title))}}}}}",
-            rf"\title{{{self.inline(source.title)}}}",
+            rf"\title{{\vspace{{-12mm}}{self.inline(source.title)}}}",
             rf"\author{{{self.inline(source.subtitle)}}}",
             r"\date{}",
             "",

@@ -145,25 +145,28 @@ def _trained(validation: Validation) -> Paragraph:
     )
 
 
+#: Metrics that a document has; validation.json has one of the tail beside them.
+_PRINTED = 3
+
+
 def _comparison(validation: Validation) -> Table:
     published = (
         f" Published [@Jarvis2025] with hand-set constants ({HAND_SET}), measured elsewhere."
     )
     return Table(
-        header=("curves", *(metric.latex for metric in METRICS)),
-        rows=tuple(metric_rows(validation)),
+        header=("curves", *(metric.latex for metric in METRICS[:_PRINTED])),
+        rows=tuple(row[: 1 + _PRINTED] for row in metric_rows(validation)),
         caption=phrase(
-            "Losses compared; a network's curve is the mean over seeds, in brackets are 95 % "
-            "confidence intervals. Where theory and training disagree one approximation is "
-            "replaced at a time, and → leads to what is left: an assumption fails where the whole "
-            r"interval is below half of the distance before. Drop time: first step with $L < 0.9\, "
-            r"L(0)$; tail: root mean square of the difference of $\log_{10} L$ over the last "
-            "quarter of the steps. The seed floor is the distance of one network to the mean of "
-            "the others; their mean can be nearer to a prediction."
+            "Losses compared: means over seeds, with 95 % confidence intervals. "
+            + "One approximation is replaced at a time, and → leads to what is left: it fails "
+            "where the whole interval is below half of the distance before. "
+            * bool(validation.diagnosis)
+            + r"Drop time: first step with $L < 0.9\, L(0)$. Seed floor: the distance of one "
+            "network to the mean of the others, whose mean can be nearer to a prediction."
             + published
             * bool(validation.published)
         ),
-        alignment="p" + "r" * len(METRICS),
+        alignment="l" + "r" * _PRINTED,
         label="tab:confronted",
     )
 

@@ -35,7 +35,7 @@ _SETTINGS = {
     "loss": "loss",
     "steps": "recorded steps",
     "activation": "activation",
-    "training": "training of the gated network",
+    "training": "training of the GDLN",
 }
 #: Pathways up to which units that differ are told by name.
 MOST_NAMED = 8
@@ -48,7 +48,7 @@ def closing_chapter(derivation: Derivation, validation: Validation | None) -> Se
     blocks: tuple[Block, ...] = (
         *constants_table(constants),
         _in_two_columns(list(_settings_of(derivation, validation))),
-        prose(f"Made with {versions}."),
+        Details(summary="Versions", blocks=(prose(f"Made with {versions}."),)),
         *_checks(derivation),
     )
     return Section(title="Provenance and checks", blocks=blocks, label="sec:provenance")
@@ -95,7 +95,7 @@ def _settings_of(
     if spec.network is not None:
         yield from _settings(spec.network)
     if validation is not None:
-        yield "hidden units of a pathway of the GDLN", _pathway_units(validation)
+        yield "units of a pathway of the GDLN", _pathway_units(validation)
         yield "seeds", f"{validation.seeds} of each kind, random streams from {validation.rng}"
 
 

@@ -74,7 +74,8 @@ def data_chapter(derivation: Derivation, names: Abbreviations) -> Section:
         blocks.append(equation(*(f"{name} &= {matrix_latex(entries(m))}" for name, m in rows)))
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
-    blocks += [_pathway_table(spec), _gates_figure(spec), *_correlations(derivation)]
+    blocks += [_pathway_table(spec), *_correlations(derivation)]
+    blocks.append(Details(summary="Gates, sample by sample", blocks=(_gates_figure(spec),)))
     blocks += spectrum_blocks(derivation, names)
     return Section(title="Data, pathways and modes", blocks=tuple(blocks), label="sec:data")
 
