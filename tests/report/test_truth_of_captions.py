@@ -86,7 +86,7 @@ def test_units_of_pathways_that_differ_are_all_told(own, words):
     found = sr.validate(sr.derive(gated(**own)), seeds=1)
     tables = [b for b in closing_chapter(found.derivation, found).blocks if isinstance(b, Table)]
     pairs = [pair for row in tables[-1].rows for pair in (row[:2], row[2:])]
-    (value,) = [pair[1] for pair in pairs if "of the GDLN" in str(pair[0])]
+    (value,) = [pair[1] for pair in pairs if "units of a pathway" in str(pair[0])]
     assert value == (Text(value=words),)
 
 
