@@ -18,7 +18,7 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.starts import starts_of
 from symreln.document.model import Math, Strong, Table
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import typeset
 from symreln.document.words import NONE
 from symreln.exact.enclosure import ball, in_float64, rounded_text
 from symreln.laws.choice import law_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.model import Block, Content
+    from symreln.document.model import Content
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
 
@@ -96,14 +96,6 @@ class Constant(Claim):
 def count_free(constants: Iterable[Constant]) -> int:
     """Return how many of them were assumed or fitted."""
     return sum(constant.is_free for constant in constants)
-
-
-def count_of_printed(derivation: Derivation) -> Block:
-    """Return how many free constants the printed formulas have, in a sentence."""
-    return say(
-        "The number of free constants is {count}, see [#sec:provenance].",
-        count=Math(str(count_free(derivation.ask(printed_constants)))),
-    )
 
 
 def constants_text(constants: Iterable[Constant]) -> str:

@@ -163,22 +163,6 @@ def symbols_of(derivation: Derivation) -> dict[str, str]:
     }
 
 
-def listed_symbols(derivation: Derivation, labels: Sequence[str]) -> list[str]:
-    """Return the LaTeX of some modes, those of all pathways of an orbit as one with p.
-
-    Args:
-        derivation: Whose modes they are.
-        labels: Of strengths.
-    """
-    wanted, found = set(labels), {label: symbol_latex(label) for label in labels}
-    for group in mode_orbits(derivation):
-        for modes in zip(*(pathway.modes for pathway in group.pathways), strict=True):
-            own = [mode.label for mode in modes]
-            if wanted.issuperset(own):
-                found |= dict.fromkeys(own, group.symbol(modes[0]))
-    return list(dict.fromkeys(found[label] for label in labels))
-
-
 def _mode_key(mode: ModeDerivation) -> tuple:
     numbers = tuple(_number_key(number) for number in (mode.s, mode.d, mode.d_eff))
     return (mode.multiplicity, mode.family, *numbers)

@@ -28,9 +28,6 @@ _SMALL = 1024
 _COST_ENTRY, _COST_OBJECT, _COST_CELL, _COST_BLAS, _COST_FLINT = 15.0, 150.0, 3.0, 0.06, 2.0
 # Cells of a dense matrix that a product may make on its way (float64: 256 MB).
 _MOST_CELLS = 2**25
-# Cells that are gathered at once: they and the dense factor stay in the processor's cache, which
-# makes a large product eight times faster.
-_CACHED_CELLS = 2**16
 
 
 class _Entries(NamedTuple):

@@ -214,17 +214,6 @@ METRICS = (
 )
 
 
-def metric_cells(found: Distance[Any], tolerance: float | None = None) -> dict[str, str]:
-    """Return every metric as text, by its name.
-
-    Args:
-        found: The distance of two curves.
-        tolerance: What its largest difference is judged by, where it is.
-    """
-    cells = {metric.name: metric.shown(getattr(found, metric.name)) for metric in METRICS}
-    return cells | {METRICS[0].name: percent(found.max_abs_over_initial, tolerance)}
-
-
 @record
 class SeedFloor:
     """What each seed's curve (A) differs from the mean of the others (B).

@@ -107,9 +107,9 @@ def _opening(derivation: Derivation) -> Block:
     return say(
         "{task} {network} It is described as a gated deep linear network: a **pathway** $p$ is "
         f"the part of the hidden units that is open on the same samples{later}. "
-        r"A **mode** $\alpha$ of it is a direction of its inputs that predicts one of the "
-        r"outputs: $s$ is the singular value of their correlation, $d$ the variance of the inputs "
-        r"along it, and $\pi(t)$ its strength in the weights." + declared * bool(names),
+        r"A **mode** $\alpha$ of it is a direction of its inputs with the direction of the outputs "
+        r"that it predicts: $s$ is the singular value of their correlation, $d$ the variance of "
+        r"the inputs along it, and $\pi(t)$ its strength in the weights." + declared * bool(names),
         task=described(derivation),
         network=_network(derivation),
     )
