@@ -13,39 +13,30 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import sympy as sp
 
+from symreln.base.lazy import lazy
 from symreln.base.records import record
-from symreln.claims import derivation, enclosing, prediction, solve
+from symreln.claims import derivation, solve
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_loss, converged_number
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
-from symreln.claims.formulas import evaluated_formulas, formulas_of
 from symreln.claims.halving import half_time
 from symreln.claims.integration import network_of
-from symreln.claims.numeric_formula import NumericFormula
-from symreln.claims.outputs import OutputCurves, predict_outputs
+from symreln.claims.outputs import OutputCurves
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.routing import routing_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
-from symreln.document.model import Document, on_paper
+from symreln.document.model import on_paper
 from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
-from symreln.report import html, latex
-from symreln.report.content import derivation_document
-from symreln.report.derivation_json import derivation_to_json
-from symreln.report.displayed import displayed_formulas
 from symreln.report.latex_style import Style
-from symreln.report.mode_table import modes_of
-from symreln.report.programs import program
-from symreln.report.summary import derivation_summary
-from symreln.report.write import write_derivation
 from symreln.specs.arguments import exact_value
 from symreln.task_library.load import spec_of
 
@@ -55,17 +46,42 @@ if TYPE_CHECKING:
     from flint import arb
     from matplotlib.axes import Axes
 
+    from symreln.claims import enclosing, formulas, numeric_formula, outputs, prediction
     from symreln.claims.constants import Constant
     from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
     from symreln.claims.formulas import Formula
+    from symreln.claims.numeric_formula import NumericFormula
     from symreln.claims.regime import Regime
     from symreln.claims.routing import Routing
     from symreln.claims.widths import NarrowPathway
+    from symreln.document.model import Document
+    from symreln.report import (
+        content,
+        derivation_json,
+        displayed,
+        html,
+        latex,
+        mode_table,
+        programs,
+        summary,
+        user_plots,
+        write,
+    )
     from symreln.report.mode_table import Modes
     from symreln.specs.model import Spec
+else:
+    enclosing, formulas, numeric_formula, outputs, prediction = lazy(
+        "claims", "enclosing formulas numeric_formula outputs prediction"
+    )
+    content, derivation_json, displayed, html, latex = lazy(
+        "report", "content derivation_json displayed html latex"
+    )
+    mode_table, programs, summary, user_plots, write = lazy(
+        "report", "mode_table programs summary user_plots write"
+    )
 
 Times = Sequence[float] | np.ndarray
 #: For which to_python writes programs.
@@ -112,7 +128,7 @@ class Derivation(derivation.Derivation):
 
     def to_document(self) -> Document:
         """Return the whole derivation as a document, without figures."""
-        return derivation_document(self)
+        return content.derivation_document(self)
 
     def to_latex(
         self,
@@ -147,7 +163,7 @@ class Derivation(derivation.Derivation):
 
     def to_json(self) -> dict[str, Any]:
         """Return what derivation.json says, made once."""
-        return self.ask(derivation_to_json)
+        return self.ask(derivation_json.derivation_to_json)
 
     def save(
         self,
@@ -175,10 +191,10 @@ class Derivation(derivation.Derivation):
             ['certificate.json', 'derivation.json']
         """
         style = Style.of(latex)
-        return write_derivation(self, directory, formats=formats, style=style, full=full)
+        return write.write_derivation(self, directory, formats=formats, style=style, full=full)
 
     def _summary(self) -> list[str]:
-        return derivation_summary(self)
+        return summary.derivation_summary(self)
 
     def _repr_html_(self) -> str:
         """Return the document in a frame of its own, folded, for a notebook."""
@@ -186,7 +202,7 @@ class Derivation(derivation.Derivation):
 
     def _repr_latex_(self) -> str | None:
         """Return trajectories and loss, as the first page has them, for a notebook as LaTeX."""
-        return displayed_formulas(self)
+        return displayed.displayed_formulas(self)
 
     @property
     def constants(self) -> tuple[Constant, ...]:
@@ -254,7 +270,7 @@ class Derivation(derivation.Derivation):
             >>> sr.derive(sr.load("linear-hierarchy")).modes["pi_1_1"].half_time
             148.1...
         """
-        return self.ask(modes_of)
+        return self.ask(mode_table.modes_of)
 
     def formula(self, name: str) -> Formula:
         """Return the closed form of a mode or of the loss, in t and letters.
@@ -272,7 +288,7 @@ class Derivation(derivation.Derivation):
             >>> sorted(map(str, formula.half_time.free_symbols))
             ['pi_0', 'tau']
         """
-        found = self.ask(formulas_of).named(name)
+        found = self.ask(formulas.formulas_of).named(name)
         mode = next((m for _, m in learning_modes(self) if m.label == name), None)
         if mode is None or found.half_time is not None:
             return found
@@ -291,8 +307,8 @@ class Derivation(derivation.Derivation):
             >>> bool(loss(0) > loss(10_000))
             True
         """
-        formulas = self.ask(evaluated_formulas)
-        return NumericFormula(formulas.named(name), formulas.of(name))
+        found = self.ask(formulas.evaluated_formulas)
+        return numeric_formula.NumericFormula(found.named(name), found.of(name))
 
     def to_python(self, library: Library = "numpy") -> str:
         """Return a program that computes every closed form by a library alone.
@@ -305,7 +321,7 @@ class Derivation(derivation.Derivation):
             >>> "import torch" in sr.derive("linear-hierarchy").to_python("torch")
             True
         """
-        return program(self, library)
+        return programs.program(self, library)
 
     def starting_at(self, strength0: Fraction | float) -> Derivation:
         """Return the derivation with another initial strength of every mode in all that it says.
@@ -364,10 +380,7 @@ class Derivation(derivation.Derivation):
             >>> [panel.get_ylabel() for panel in ax.figure.axes][1]
             'loss $L(t)$'
         """
-        # Here, because Matplotlib takes time to import.
-        from symreln.report.user_plots import plot_derivation
-
-        return plot_derivation(self, ax)
+        return user_plots.plot_derivation(self, ax)
 
     def predict(self, steps: Times | None = None) -> Outputs:
         """Return the predicted outputs ŷ(t) of every sample: ``.values``, ``.by_mode``, ``.plot``.
@@ -382,7 +395,7 @@ class Derivation(derivation.Derivation):
             ((3, 8, 15), [1.0, 1.0])
         """
         _warn(self)
-        found = predict_outputs(self.at_values, steps)
+        found = outputs.predict_outputs(self.at_values, steps)
         return Outputs(times=found.times, values=found.values, parts=found.parts)
 
     def enclose(
@@ -425,9 +438,7 @@ class Outputs(OutputCurves):
         Raises:
             InputError: There is no such output or sample.
         """
-        from symreln.report.user_plots import plot_outputs
-
-        return plot_outputs(self, output, samples, ax)
+        return user_plots.plot_outputs(self, output, samples, ax)
 
 
 def derive(spec: Spec | str | os.PathLike[str]) -> Derivation:
