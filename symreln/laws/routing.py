@@ -23,13 +23,10 @@ from symreln.document.mathtext import to_latex
 from symreln.errors import NoClosedFormError
 from symreln.laws.line import Line, vanish
 from symreln.laws.shared_chain import D, S, SharedChain
-from symreln.laws.three_edges import ThreeEdges
 
 DOMAINS, PARTNERS = sp.symbols("M K", integer=True, positive=True)
 EDGES = ("input", "hidden", "output")
 STRENGTHS = sp.symbols("a b h", positive=True)
-#: Signs of the difference b(0)²/(KM) - a(0)²/K, in words.
-SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 _START = sp.Symbol("w_0", positive=True)
 
 
@@ -93,17 +90,6 @@ class RoutingNetwork:
         counts = self.partners, self.domains * self.partners, self.partners
         return SharedChain(counts=counts, strengths=STRENGTHS)
 
-    def equal_ends(self, sign: int, delta: sp.Expr | None = None) -> ThreeEdges:
-        """Return the closed form where input and output edges start alike.
-
-        Args:
-            sign: Sign of b(0)²/(KM) - a(0)²/K.
-            delta: That number; a symbol by default.
-        """
-        size = sp.Symbol("kappa", positive=True)
-        value = sign * size**2 if delta is None else delta
-        return ThreeEdges(total=self.chain.total, s=S, d=D, sign=sign, delta=value)
-
     @property
     def speed_of_equal_weights(self) -> sp.Expr:
         """Speed against unshared pathways when all edges start at w_0, as w_0 goes to 0.
@@ -158,8 +144,10 @@ class RoutingNetwork:
     def time_of_equal_weights(self) -> sp.Expr:
         r"""Return lim w_0·(time to leave the start)·s/tau, all edges starting at w_0.
 
-        The start integral of the closed form from x0 to any fixed x, times w_0, as w_0 goes to 0;
-        the integral over the falling error stays bounded, so that times w_0 it vanishes.
+        With :math:`w_l = \sqrt{n_l}\,x_l` all three :math:`x_l^2` differ by constants, so that the
+        middle one obeys :math:`\tau\dot x = \sqrt N\,(x^2-\delta)(s - d\pi)`,
+        :math:`\delta = x(0)^2 - x_{outer}(0)^2`. While the error is s that integrates to an arc
+        tangent from x0 to any fixed x; times w_0, the integral over the falling error vanishes.
         """
         outer, inner, _ = self.chain.counts
         x0, root = _START / sp.sqrt(inner), sp.sqrt(self.chain.total)

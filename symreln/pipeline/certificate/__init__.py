@@ -10,14 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from symreln.claims.derivation import Derivation
-from symreln.claims.routing import routing_of
+from symreln.claims.routing import Routing, routing_of
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.laws.routing import DOMAINS, PARTNERS
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
-from symreln.pipeline.certificate.routing import routing_part
 from symreln.verdict.judge import Level
 from symreln.verifier import FORMAT, digest
 
@@ -31,7 +32,7 @@ def certificate(derivation: Derivation) -> Json | None:
     """
     known, routing = derivation.known, derivation.ask(routing_of)
     if routing is not None:
-        return _whole(derivation, [pathways_part(_apart(derivation)), routing_part(routing)])
+        return _whole(derivation, [pathways_part(_apart(derivation)), _routing_part(routing)])
     if known.sharing is not None or known.irregular:
         return None
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
@@ -70,6 +71,33 @@ def _whole(derivation: Derivation, parts: list[Json]) -> Json:
         "free_constants": 0,
     }
     return {**whole, "digest": digest(whole)}
+
+
+def _routing_part(routing: Routing) -> Json:
+    """Return what is claimed of a routing network, and for all M and K."""
+    ends = [(path.edges[0], path.edges[-1]) for path in routing.paths]
+    first, last = (list(dict.fromkeys(side)) for side in zip(*ends, strict=True))
+    counts, total = routing.network.chain.counts, routing.network.chain.total
+    n1, n2, _ = counts
+    letters = (DOMAINS, PARTNERS)
+    names = tuple(letter.name for letter in letters)
+    texts, symbols = Texts(names), [Scalar.symbol(name, names) for name in names]
+
+    def text(expr: Any) -> str:
+        return texts.ratio(Scalar.of(sp.lambdify(letters, sp.cancel(expr))(*symbols), names))
+
+    return {
+        "kind": "routing",
+        "pairs": [[first.index(a), last.index(b)] for a, b in ends],
+        "domains": routing.domains,
+        "partners": routing.partners,
+        "uses": [text(n) for n in counts],
+        "chain": {"conserved": [text(n / n1) for n in counts[1:]], "radicand": text(total)},
+        "equal_weights": {
+            "factor_squared": text(total * (n2 - n1) / (n1 * n2)),
+            "angle_squared": text(n2 / n1 - 1),
+        },
+    }
 
 
 def spec_digest(spec: Any) -> str:
