@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from symreln.report import (
         content,
         derivation_json,
-        displayed,
         html,
         latex,
         mode_table,
@@ -76,9 +75,7 @@ else:
     enclosing, formulas, numeric_formula, outputs, prediction = lazy(
         "claims", "enclosing formulas numeric_formula outputs prediction"
     )
-    content, derivation_json, displayed, html, latex = lazy(
-        "report", "content derivation_json displayed html latex"
-    )
+    content, derivation_json, html, latex = lazy("report", "content derivation_json html latex")
     mode_table, programs, summary, user_plots, write = lazy(
         "report", "mode_table programs summary user_plots write"
     )
@@ -202,7 +199,7 @@ class Derivation(derivation.Derivation):
 
     def _repr_latex_(self) -> str | None:
         """Return trajectories and loss, as the first page has them, for a notebook as LaTeX."""
-        return displayed.displayed_formulas(self)
+        return content.displayed_formulas(self)
 
     @property
     def constants(self) -> tuple[Constant, ...]:

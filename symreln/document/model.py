@@ -297,7 +297,7 @@ class Equation:
     r"""Displayed mathematics: one line, or several aligned at ``&``.
 
     Attributes:
-        lines: LaTeX of each line; we break long ones (see ``mathtext.break_lines``).
+        lines: LaTeX of each line; long ones are broken (:mod:`.rows`).
         label: What :class:`Reference` calls it. An equation has a number exactly when it has one.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,6 @@ def number_cell(
     number: AlgebraicNumber | None,
     notation: Notation,
     name: str = "",
-    latex: Callable[[sp.Expr], str] | None = None,
 ) -> Content:
     """Return a number for a table: its formula in radicals, else its name or a decimal.
 
@@ -111,12 +110,11 @@ def number_cell(
         number: The number, or None where there is none.
         notation: How numbers are printed.
         name: LaTeX of the symbol that stands for a number without a radical form.
-        latex: How a formula is printed, if not by the notation alone.
     """
     if number is None:
         return NONE
     if number.is_radical:
-        return Math((latex or notation.latex)(number.to_sympy(notation.symbols)))
+        return Math(notation.latex(number.to_sympy(notation.symbols)))
     if name:
         return Math(name)
     return decimal_cell(number, notation.values, digits=8)

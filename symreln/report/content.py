@@ -5,27 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.derivation import Derivation
-from symreln.claims.orbits import mode_orbits
+from symreln.claims.lines import derivation_lines
 from symreln.claims.rules import said_at
 from symreln.document.model import (
     Block,
     Citation,
     Document,
     Drawing,
+    Equation,
     Figure,
     Interactive,
     Source,
     contents,
+    equation,
     flat,
     walk,
     with_drawn,
 )
-from symreln.report.abbreviations import abbreviations
+from symreln.document.words import Notation
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.chapters.curves import modes_figure
 from symreln.report.chapters.data import data_chapter
 from symreln.report.chapters.derivation import derivation_chapter
-from symreln.report.chapters.formulas import MOST_ROWS
 from symreln.report.chapters.result import result_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 
@@ -109,14 +110,14 @@ def derivation_chapters(
 
 
 def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
-    names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
+    notation = Notation.of(derivation.spec)
     method = "" if validation is None else validation.prediction.method
     modes = modes_figure(derivation, confronted=validation is not None, method=method)
     return (
-        result_chapter(derivation, validation, _figures((modes,), validation), names),
-        data_chapter(derivation, names),
+        result_chapter(derivation, validation, _figures((modes,), validation), notation),
+        data_chapter(derivation, notation),
         verdict_chapter(derivation),
-        derivation_chapter(derivation, names),
+        derivation_chapter(derivation, notation),
         *said_at(derivation, "chapter"),
         *_confronted(validation),
         closing_chapter(derivation, validation),
@@ -164,3 +165,16 @@ def whole_document(
         interactive=interactive,
         bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
     )
+
+
+def displayed_formulas(derivation: Derivation) -> str | None:
+    """Return trajectories and loss as Jupyter draws them; None where the first page has none."""
+    page = result_chapter(derivation, None, (), Notation.of(derivation.spec))
+    equations = [block for block, _ in walk((page,)) if isinstance(block, Equation)]
+    if not equations:  # what is integrated
+        flows = [line.equation for line in derivation.ask(derivation_lines).main]
+        equations = [equation(*rows) for rows in flows if r"\dot{" in "".join(rows)][-1:]
+    # In the document they end sentences.
+    bodies = (" \\\\\n".join(each.lines).rstrip(".,") for each in equations)
+    shown = (f"$$\n\\begin{{aligned}}\n{body}\n\\end{{aligned}}\n$$" for body in bodies)
+    return "\n\n".join(shown) or None

@@ -14,15 +14,12 @@ SCRIPT = """
 import hashlib, sympy as sp
 import symreln as sr
 from symreln.report import html, latex, typst
-from symreln.document.breaking import equation_lines, name_common
 from tests.report.sample import document
-from tests.report.test_breaking import COMMON, LOSS
 
 sample = document()
 parts = [html.render(sample), latex.render(sample), typst.render(sample).hex()]
 parts += [latex.fragment(sample)]
 parts += [sr.derive(sr.load("linear-hierarchy")).to_latex(fragment=True, prefix="w:")]
-parts += [str(name_common(COMMON)), str(equation_lines("L", LOSS))]
 parts += [drawing.svg for drawing in sample.figures]
 parts += [drawing.pdf.hex() for drawing in sample.figures]
 print([hashlib.sha256(part.encode()).hexdigest() for part in parts])

@@ -19,7 +19,7 @@ from symreln.document.model import (
     plain_text,
     walk,
 )
-from symreln.report.abbreviations import NO_NAMES
+from symreln.document.words import Notation
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.chapters.curves import modes_figure
 from symreln.report.chapters.formulas import first_modes
@@ -58,7 +58,7 @@ def header(table: Table) -> list[str]:
 
 def test_heights_of_coupled_pathways_are_over_d_eff(three):
     """Two routes: what is printed as the height, and the limit of the printed trajectory."""
-    (table,) = tables(result_chapter(three, None, (), NO_NAMES))
+    (table,) = tables(result_chapter(three, None, (), Notation.of(three.spec)))
     assert header(table)[4] == "plateau"
     assert r"Plateaus are s/d_{\mathrm{eff}}." in plain_text(table.caption)
     rows = table.rows[len(mode_orbits(three)[0].learning) :]
@@ -82,7 +82,6 @@ def test_a_height_without_one_root_keeps_its_symbols(two):
     heights = [plain_text(inlines(row[place])) for row in first.rows[:own]]
     assert heights
     assert not any("." in height for height in heights)
-    assert all("q_" in height for height in heights)
 
 
 @pytest.mark.parametrize("confronted", [False, True])
@@ -112,15 +111,6 @@ def formula_lines(derivation: sr.Derivation, start: str) -> list[str]:
         for e in equations
         if e.lines[0].startswith(start) and r"\sum_\alpha" not in e.lines[0]
     )
-
-
-def test_solutions_and_loss_use_the_names_that_were_introduced(two):
-    """A name stands for sqrt(…)/6, and the six is merged with other factors where it is used."""
-    solutions = formula_lines(two, r"\pi_{1,1}(t)")
-    loss = formula_lines(two, "L(t)")
-    for line in (*solutions, *loss):
-        assert "sqrt" not in line
-    assert all("q_" in line for line in solutions)
 
 
 def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):

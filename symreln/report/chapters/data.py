@@ -39,7 +39,6 @@ from symreln.report.chapters.spectrum import spectrum_blocks
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.model import Content
-    from symreln.report.abbreviations import Abbreviations
     from symreln.specs.model import SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
@@ -52,12 +51,12 @@ MOST_ENTRIES = 25_000
 MOST_CORRELATIONS = 8
 
 
-def data_chapter(derivation: Derivation, names: Abbreviations) -> Section:
+def data_chapter(derivation: Derivation, notation: Notation) -> Section:
     """Return the chapter on the dataset, the gates, and what pathways see.
 
     Args:
         derivation: What is shown.
-        names: What the document calls the long parts of formulas.
+        notation: How numbers are printed.
     """
     spec = derivation.spec
     dataset = spec.dataset
@@ -76,7 +75,7 @@ def data_chapter(derivation: Derivation, names: Abbreviations) -> Section:
         blocks.append(_parameters(spec))
     blocks += [_pathway_table(spec), *_correlations(derivation)]
     blocks.append(Details(summary="Gates, sample by sample", blocks=(_gates_figure(spec),)))
-    blocks += spectrum_blocks(derivation, names)
+    blocks += spectrum_blocks(derivation, notation)
     return Section(title="Data, pathways and modes", blocks=tuple(blocks), label="sec:data")
 
 

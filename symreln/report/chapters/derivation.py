@@ -23,18 +23,17 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from symreln.claims.derivation import Derivation, StageDerivation
-    from symreln.report.abbreviations import Abbreviations
 
 #: Equations of a system that are printed, and those of the first page.
 MOST_EQUATIONS, FIRST_EQUATIONS = 40, 8
 
 
-def derivation_chapter(derivation: Derivation, names: Abbreviations) -> Section:
+def derivation_chapter(derivation: Derivation, notation: Notation) -> Section:
     """Return the chapter from the loss of the network to the formulas of the first page.
 
     Args:
         derivation: What is shown.
-        names: What the document calls the long parts of formulas.
+        notation: How numbers are printed.
     """
     blocks = [
         *_family(derivation),
@@ -44,7 +43,7 @@ def derivation_chapter(derivation: Derivation, names: Abbreviations) -> Section:
         *_share(derivation),
         *said_at(derivation, "start"),
         *_whole_matrices(derivation),
-        *_folded(derivation, names),
+        *_folded(derivation, notation),
     ]
     return Section(title="The derivation, line by line", blocks=tuple(blocks), label="sec:lines")
 
@@ -99,12 +98,12 @@ def _whole_matrices(derivation: Derivation) -> Iterator[Block]:
         )
 
 
-def _folded(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
+def _folded(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     """Yield what is too long to be read: other solutions, the loss term by term, systems."""
-    solutions = formula_blocks(formulas_later(derivation), names)
+    solutions = formula_blocks(formulas_later(derivation), notation)
     if solutions:
         yield Details(summary="Closed forms of the other modes", blocks=tuple(solutions))
-    yield from loss_written_out(derivation, names)
+    yield from loss_written_out(derivation, notation)
     for stage in derivation.stages:
         system = written_system(derivation, stage)
         if system is not None and len(system.lines) > FIRST_EQUATIONS:

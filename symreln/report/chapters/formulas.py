@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.document.model import Content
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.report.abbreviations import Abbreviations
 
 #: Modes up to which all are on the first page, and modes of one pathway that are printed at all.
 MOST_FIRST, MOST_ROWS = 10, 40
@@ -83,12 +82,12 @@ def formulas_later(derivation: Derivation) -> list[Chosen]:
     return others if formulas_first(derivation) else [*first_modes(derivation), *others]
 
 
-def formula_blocks(shown: Sequence[Chosen], names: Abbreviations) -> list[Block]:
+def formula_blocks(shown: Sequence[Chosen], notation: Notation) -> list[Block]:
     """Return the closed forms of some modes, pathway by pathway."""
     blocks: list[Block] = []
     for chosen in shown:
         modes = [m for m in chosen.modes if m.strength is not None and m.strength.closed]
-        lines = _families({m: _formula(chosen.group, m, names) for m in modes}, chosen.group)
+        lines = _families({m: _formula(chosen.group, m, notation) for m in modes}, chosen.group)
         if lines:
             title = chosen.group.title
             blocks += [prose(*typeset(f"{title[:1].upper()}{title[1:]}:")), equation(*lines)]
@@ -112,11 +111,11 @@ def _families(formulas: dict[ModeDerivation, str], group: PathwayOrbit) -> list[
     return lines
 
 
-def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
+def _formula(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
     """Return the line of a solution; where it is implicit, the time at which it is pi."""
     if implicit(mode):
-        return implicit_formula(group, mode, names)
-    return rf"{group.symbol(mode)}(t) &= {names.latex(group.strength(mode))}"
+        return implicit_formula(group, mode, notation)
+    return rf"{group.symbol(mode)}(t) &= {notation.latex(group.strength(mode))}"
 
 
 def implicit(mode: ModeDerivation) -> bool:
@@ -124,15 +123,15 @@ def implicit(mode: ModeDerivation) -> bool:
     return isinstance(mode.strength, Depth) and mode.strength.expr is None
 
 
-def implicit_formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
+def implicit_formula(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
     """Return the line of such a solution: its factor and the variable of T."""
     strength = mode.strength
     assert isinstance(strength, Depth)
     scale, height = (group.renamed(mode, e) for e in (strength.scale, strength.plateau))
     power = rf"1/{to_latex(strength.layers)}"
-    share = r"\pi" if height == 1 else rf"\left(\frac{{\pi}}{{{names.latex(height)}}}\right)"
+    share = r"\pi" if height == 1 else rf"\left(\frac{{\pi}}{{{notation.latex(height)}}}\right)"
     return (
-        rf"t({group.symbol(mode)} = \pi) &= {names.latex(scale)} "
+        rf"t({group.symbol(mode)} = \pi) &= {notation.latex(scale)} "
         rf"\left[T(\rho) - T(\rho_0)\right], \quad \rho = {share}^{{{power}}}"
     )
 
@@ -151,11 +150,13 @@ def implicit_blocks(derivation: Derivation) -> list[Block]:
 
 
 def modes_table(
-    derivation: Derivation, shown: Sequence[Chosen], names: Abbreviations, *, label: str = ""
+    derivation: Derivation, shown: Sequence[Chosen], notation: Notation, *, label: str = ""
 ) -> Table:
     """Return some modes with all that is known of them; a column without an entry is left out."""
     rows = [
-        _cells(derivation, chosen.group, mode, names) for chosen in shown for mode in chosen.modes
+        _cells(derivation, chosen.group, mode, notation)
+        for chosen in shown
+        for mode in chosen.modes
     ]
     if sum(len(chosen.group.pathways) > 1 for chosen in shown) < 2:
         for row in rows:
@@ -190,18 +191,18 @@ _HEADER: dict[str, Content] = {
 
 
 def _cells(
-    derivation: Derivation, group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations
+    derivation: Derivation, group: PathwayOrbit, mode: ModeDerivation, notation: Notation
 ) -> dict[str, Content]:
-    notation, values = Notation.of(derivation.spec), derivation.spec.values
+    values = derivation.spec.values
     joint = group.first.spectrum.commutes
     half = _half_time(derivation, mode)
     return {
         "pathways": ", ".join(str(pathway.number) for pathway in group.pathways),
         "strength": Math(group.symbol(mode)),
-        "s": _number(mode.s, notation, group.symbol(mode, "s"), names),
-        "d": _number(mode.d if joint else None, notation, group.symbol(mode, "d"), names),
-        "d_eff": _number(mode.d_eff, notation, group.symbol(mode, group.d_letter(mode)), names),
-        "plateau": _plateau(derivation, group, mode, names) if joint else NONE,
+        "s": _number(mode.s, notation, group.symbol(mode, "s")),
+        "d": _number(mode.d if joint else None, notation, group.symbol(mode, "d")),
+        "d_eff": _number(mode.d_eff, notation, group.symbol(mode, group.d_letter(mode))),
+        "plateau": _plateau(derivation, group, mode, notation) if joint else NONE,
         "half-time": NONE
         if half is None or half.decimal is None
         else Math(decimal_latex(*half.decimal, digits=5)),
@@ -210,28 +211,25 @@ def _cells(
     }
 
 
-def _number(
-    number: AlgebraicNumber | None, notation: Notation, name: str, names: Abbreviations
-) -> Content:
+def _number(number: AlgebraicNumber | None, notation: Notation, name: str) -> Content:
     """Return a number by radicals; one without them by its name, with its decimal if it has one."""
     if number is not None and not number.is_radical and evaluable(number, notation.values):
         return Math(rf"{name} = {decimal_latex(*number.decimal(notation.values, 21), digits=6)}")
-    return number_cell(number, notation, name, names.latex)
+    return number_cell(number, notation, name)
 
 
 def _plateau(
-    derivation: Derivation, group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations
+    derivation: Derivation, group: PathwayOrbit, mode: ModeDerivation, notation: Notation
 ) -> Content:
     """Return where a strength grows to: that of the pathway alone where modes do not close."""
     if mode.strength is not None:
         plateau = group.renamed(mode, mode.strength.plateau)
-        return Math(r"\infty" if plateau is sp.oo else names.latex(plateau))
-    notation = Notation.of(derivation.spec)
+        return Math(r"\infty" if plateau is sp.oo else notation.latex(plateau))
     d = mode.d if mode.d_eff is None else mode.d_eff
     if d is not None and not (mode.s.parameters or d.parameters):
         return height_cell(mode.s, d, replace(notation, values={}))
     height = group.height(mode, notation.symbols)
-    return NONE if height is None else Math(names.latex(height))
+    return NONE if height is None else Math(notation.latex(height))
 
 
 def _half_time(derivation: Derivation, mode: ModeDerivation) -> HalfTime | None:

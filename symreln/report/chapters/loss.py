@@ -10,10 +10,10 @@ from symreln.claims.claim import DIGITS
 from symreln.claims.converged import converged_decimal, converged_loss, converged_number
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.claims.widths import narrow_pathways
-from symreln.document.breaking import sum_lines
-from symreln.document.mathtext import Summed, ordered_terms, to_latex, weighted
+from symreln.document.mathtext import Summed, ordered_terms, signed_latex, to_latex, weighted
 from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
+from symreln.document.rows import display
 from symreln.document.typeset import say
 from symreln.document.widths import latex_width
 from symreln.document.words import Notation, is_long, scalar_latex
@@ -22,7 +22,6 @@ from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.report.abbreviations import Abbreviations
 
 #: Terms of the loss that are printed.
 MOST_TERMS = 120
@@ -68,9 +67,9 @@ def loss_equation(derivation: Derivation) -> list[Block]:
     ]
 
 
-def loss_written_out(derivation: Derivation, names: Abbreviations) -> list[Block]:
+def loss_written_out(derivation: Derivation, notation: Notation) -> list[Block]:
     """Return the loss term by term; nothing where it is no sum over modes."""
-    return [] if derivation.loss is None else _written_out(derivation, derivation.loss, names)
+    return [] if derivation.loss is None else _written_out(derivation, derivation.loss, notation)
 
 
 def _end(derivation: Derivation, final: str) -> list[Any]:
@@ -105,27 +104,26 @@ def _limit(derivation: Derivation) -> list[Any]:
     return [", ", Math(shown), f"{where},"]
 
 
-def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) -> list[Block]:
+def _written_out(derivation: Derivation, loss: sp.Expr, notation: Notation) -> list[Block]:
     """Print the loss term by term, where that can be read: the constant, then mode by mode.
 
     Pathways with equal modes are a sum over p, as in the tables.
     """
     terms = _by_mode(derivation, loss)
     groups = mode_orbits(derivation)
-    shown = [_terms_of(group, terms, names) for group in groups]
+    shown = [_terms_of(group, terms, notation) for group in groups]
     long = derivation.initial_loss.is_constant and is_long(derivation.initial_loss.to_fraction())
     if long or sum(len(mode) for own in shown for mode in own) > MOST_TERMS:
         return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
-    printed: list[Any] = [names.short(term) for term in terms if not _modes_in(term, derivation)]
+    printed: list[Any] = [notation.shown(term) for term in terms if not _modes_in(term, derivation)]
     for group, own in zip(groups, shown, strict=True):
         if len(group.pathways) == 1:
             printed += [term for mode in own for term in mode]
         else:
             printed += _sums([pathway.number for pathway in group.pathways], own)
-    lines = sum_lines("L(t)", printed)
-    return [
-        Details(summary="The loss written out", blocks=(equation(*lines[:-1], f"{lines[-1]}."),))
-    ]
+    written = to_latex(printed[0]) + "".join(map(signed_latex, printed[1:]))
+    rows, _ = display((f"L(t) = {written}.",), SUM_WIDTH)
+    return [Details(summary="The loss written out", blocks=(equation(*rows),))]
 
 
 def _sums(numbers: list[int], modes: list[list[Any]]) -> list[Any]:
@@ -150,14 +148,14 @@ def _modes_in(term: sp.Expr, derivation: Derivation) -> bool:
     return not term.free_symbols.isdisjoint(strength_symbol(mode.label) for mode in modes)
 
 
-def _terms_of(group: PathwayOrbit, terms: list[sp.Expr], names: Abbreviations) -> list[list[Any]]:
+def _terms_of(group: PathwayOrbit, terms: list[sp.Expr], notation: Notation) -> list[list[Any]]:
     """Return the terms of every mode of the pathway that stands for a group, in its symbols."""
     found: list[list[Any]] = []
     for mode in group.first.modes:
         strength = strength_symbol(mode.label)
         named = {strength: group.strength_symbol(mode)}
         own = [
-            weighted(group.renamed(mode, names.short(term)), [strength]).xreplace(named)
+            weighted(group.renamed(mode, notation.shown(term)), [strength]).xreplace(named)
             for term in terms
             if strength in term.free_symbols
         ]

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from symreln.claims.equilibria import Race
     from symreln.document.model import Content
     from symreln.experiment.outcome import Validation
-    from symreln.report.abbreviations import Abbreviations
 
 #: What each level says of the modes that learn.
 MEANS = {
@@ -70,7 +69,7 @@ def result_chapter(
     derivation: Derivation,
     validation: Validation | None,
     figures: tuple[Block, ...],
-    names: Abbreviations,
+    notation: Notation,
 ) -> Section:
     """Return the first page.
 
@@ -78,7 +77,7 @@ def result_chapter(
         derivation: What was derived.
         validation: What training showed, or None.
         figures: The figures of loss and modes, where they are drawn.
-        names: What the document calls long parts of formulas.
+        notation: How numbers are printed.
     """
     sizes = derivation.ask(every_size)
     shown = first_modes(derivation)
@@ -86,9 +85,9 @@ def result_chapter(
     blocks.append(prose(*_verdict(derivation)))
     routing = derivation.ask(routing_of)
     blocks += [] if routing is None else routing.first_page()
-    blocks += _formulas(derivation, names)
+    blocks += _formulas(derivation, notation)
     if shown:
-        blocks.append(modes_table(derivation, shown, names, label=MODES))
+        blocks.append(modes_table(derivation, shown, notation, label=MODES))
     blocks += figures
     page = first_page(blocks, derivation, validation)
     return replace(page, blocks=(_opening(derivation), *page.blocks))
@@ -152,18 +151,17 @@ def _verdict(derivation: Derivation) -> list:
     return [*content, " The proof is in ", Reference("sec:verdict"), "."]
 
 
-def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
+def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     """Yield the trajectories and the loss, or what is integrated in their place."""
     if derivation.closed:
         if law_of(derivation.known).closed:
-            yield from formula_blocks(formulas_first(derivation), names)
+            yield from formula_blocks(formulas_first(derivation), notation)
             yield from implicit_blocks(derivation)
         else:
             yield say("Each strength obeys an equation of its own, which is integrated.")
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
             yield prose(f"The closed forms{which} are in the full document and the JSON.")
-        yield from names.blocks()
         yield from loss_equation(derivation)
         yield _origins(derivation)
         return
@@ -176,7 +174,6 @@ def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
     if is_linear(derivation):
         yield say(r"With one layer, strengths are $\pi = u^{\top} W_p v$ of the weights")
         yield equation(SOLUTION[0], f"{SOLUTION[2]}.")
-    yield from names.blocks()
     notation = Notation.of(derivation.spec)
     yield say(
         "The equations that are integrated are in [#sec:lines]. "

@@ -11,7 +11,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, Math, Table
 from symreln.document.numerals import decimal_latex
 from symreln.document.widths import latex_width
-from symreln.document.words import NONE, Values, evaluable
+from symreln.document.words import NONE, Notation, Values, evaluable
 from symreln.report.chapters.formulas import (
     MOST_ROWS,
     NUMBERS,
@@ -24,20 +24,19 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.document.model import Content
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.report.abbreviations import Abbreviations
 
 #: Terms and printed letters up to which a polynomial is printed.
 MOST_POLYNOMIAL_TERMS, LONGEST_POLYNOMIAL = 8, 70.0
 
 
-def spectrum_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
+def spectrum_blocks(derivation: Derivation, notation: Notation) -> list[Block]:
     """Return the modes that are not on the first page, and the vectors of all.
 
     Args:
         derivation: What is shown.
-        names: What the document calls the long parts of formulas.
+        notation: How numbers are printed.
     """
-    others = [modes_table(derivation, [chosen], names) for chosen in other_modes(derivation)]
+    others = [modes_table(derivation, [chosen], notation) for chosen in other_modes(derivation)]
     folded = [Details(summary="The other modes", blocks=tuple(others))] if others else []
     numbers = _definitions(derivation, mode_orbits(derivation))
     return [*numbers, *folded, *vector_blocks(derivation)]
