@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from flint import arb
 
 import symreln as sr
+from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
-from symreln.claims.halving import enclosed_root, half_time
-from symreln.errors import LimitReachedError
-from symreln.exact.enclosure import precision
 from symreln.report.content import derivation_chapters
 from tests.report.sample import words_of
 
@@ -110,23 +105,6 @@ def test_without_a_network_or_a_value_there_are_no_steps():
     assert "no network" in half_time(bare, bare.pathways[0].modes[0], 21).why
     free = derived(dataset={"X": [["a"]], "Y": [[1]]}, parameters={"a": {"positive": True}})
     assert "no value is declared for a" in half_time(free, free.pathways[0].modes[0], 21).why
-
-
-@pytest.mark.parametrize("root", [Fraction(1, 10**6), Fraction(7, 3), Fraction(10**9)])
-@pytest.mark.parametrize("power", [1, 3])
-def test_roots_are_enclosed_wherever_they_lie(root, power):
-    with precision(160):
-        exact = arb(root.numerator) / root.denominator
-        found = enclosed_root(lambda t: (t / exact) ** power - 1, arb(1))
-        assert found.contains(exact.mid())
-        assert float(found.rad()) < 1e-28 * float(exact)
-
-
-def test_a_function_without_a_root_or_without_a_sign_ends():
-    with precision(64), pytest.raises(LimitReachedError):
-        enclosed_root(lambda _: arb(-1), arb(1))
-    with precision(64), pytest.raises(LimitReachedError):
-        enclosed_root(lambda _: arb(0, 1), arb(1))
 
 
 def test_the_document_and_the_json_give_the_same_steps():

@@ -11,8 +11,8 @@ import pytest
 from scipy.linalg import expm
 
 import symreln as sr
+from symreln.claims.balls import half_time
 from symreln.claims.derivation import Driver
-from symreln.claims.halving import half_time
 from symreln.claims.head_start import mode_laws
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.probes import mode_bases, probe_bases

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.halving import half_time
+from symreln.claims.balls import half_time
 from symreln.claims.probes import learning_modes
 from symreln.exact.matrix import ExactMatrix
 

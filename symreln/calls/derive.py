@@ -16,13 +16,13 @@ import sympy as sp
 from symreln.base.lazy import lazy
 from symreln.base.records import record
 from symreln.claims import derivation, solve
+from symreln.claims.balls import half_time
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_loss, converged_number
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
-from symreln.claims.halving import half_time
 from symreln.claims.integration import network_of
 from symreln.claims.outputs import OutputCurves
 from symreln.claims.probes import learning_modes
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from flint import arb
     from matplotlib.axes import Axes
 
-    from symreln.claims import enclosing, formulas, numeric_formula, outputs, prediction
+    from symreln.claims import balls, formulas, numeric_formula, outputs, prediction
     from symreln.claims.constants import Constant
     from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
@@ -72,8 +72,8 @@ if TYPE_CHECKING:
     from symreln.report.mode_table import Modes
     from symreln.specs.model import Spec
 else:
-    enclosing, formulas, numeric_formula, outputs, prediction = lazy(
-        "claims", "enclosing formulas numeric_formula outputs prediction"
+    balls, formulas, numeric_formula, outputs, prediction = lazy(
+        "claims", "balls formulas numeric_formula outputs prediction"
     )
     content, derivation_json, html, latex = lazy("report", "content derivation_json html latex")
     mode_table, programs, summary, user_plots, write = lazy(
@@ -415,7 +415,7 @@ class Derivation(derivation.Derivation):
             >>> sr.derive("linear-hierarchy").enclose([1000], digits=10)["pi_1_4"][0].str(10)
             '[0.9999544759 +/- 4.46e-11]'
         """
-        return enclosing.enclose(self, times, digits)
+        return balls.enclose(self, times, digits)
 
 
 @record(eq=False)

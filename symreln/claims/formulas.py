@@ -146,7 +146,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
     Raises:
         NoClosedFormError: Not every mode that learns has one; the message says why.
     """
-    _check(derivation, "expr")
+    check_closed(derivation, "expr")
     return _formulas(derivation)
 
 
@@ -160,7 +160,7 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
     if derivation.known.layers < 3:
         return derivation.ask(formulas_of)
     check_decided(derivation)
-    _check(derivation, "solved")
+    check_closed(derivation, "solved")
     found = _formulas(derivation)
     letters = dict(found.letters)
     if _has_numbers(derivation) and STRENGTH0.name in letters:
@@ -175,7 +175,7 @@ def printed_laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]
     Raises:
         NoClosedFormError: Not every mode that learns has a closed form; the message says why.
     """
-    _check(derivation, "expr")
+    check_closed(derivation, "expr")
     return derivation.ask(_laws)
 
 
@@ -237,7 +237,7 @@ def _taken(learned: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
     return sp.Add(*(n * (law.s * pi - law.d * pi**2 / 2) for n, law, pi in parts))
 
 
-def _check(derivation: Derivation, form: str) -> None:
+def check_closed(derivation: Derivation, form: str = "solved") -> None:
     """Raise unless every mode that learns has a closed form in time: this attribute of its law."""
     for one in derivation.ask(narrow_pathways):
         if one.found is not None and one.found.escapes:

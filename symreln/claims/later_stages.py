@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.base.rounding import percent, positional
+from symreln.claims.balls import ball_laws
 from symreln.claims.claim import DIGITS, Claim
-from symreln.claims.halving import ball_laws
 from symreln.claims.head_start import without_form
 from symreln.claims.orbits import symbols_of
 from symreln.document.model import Block, Math, Table

@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
+from symreln.claims.balls import half_time
 from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation
-from symreln.claims.halving import half_time
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import values_of as found_values
 from symreln.claims.starts import starts_of, strength0_of

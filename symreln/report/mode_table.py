@@ -16,8 +16,8 @@ import sympy as sp
 from symreln.base.jsonio import write_text
 from symreln.base.records import record
 from symreln.base.tables import plain_table
+from symreln.claims.balls import half_time
 from symreln.claims.formulas import formulas_of
-from symreln.claims.halving import half_time
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.enclosing import MOST_DIGITS
+from symreln.claims.balls import MOST_DIGITS
 from symreln.errors import InputError, LimitReachedError
 from symreln.laws.choice import law_of, started
 from symreln.laws.law import Start

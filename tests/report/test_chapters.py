@@ -14,8 +14,8 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
-from symreln.claims.halving import half_time
 from symreln.claims.orbits import mode_orbits
 from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.document.mathtext import to_latex

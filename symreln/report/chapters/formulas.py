@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.base.records import record
+from symreln.claims.balls import HalfTime, half_time
 from symreln.claims.claim import DIGITS
 from symreln.claims.families.claim import every_size
-from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
