@@ -22,7 +22,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_loss, converged_number
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
-from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.integration import network_of
 from symreln.claims.outputs import OutputCurves
 from symreln.claims.probes import learning_modes
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
-    from symreln.claims.exceptional.claim import ExceptionalSets
+    from symreln.claims.exceptional import ExceptionalSets
     from symreln.claims.formulas import Formula
     from symreln.claims.numeric_formula import NumericFormula
     from symreln.claims.regime import Regime

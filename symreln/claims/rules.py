@@ -22,7 +22,7 @@ from symreln.claims.claim import (
 )
 from symreln.claims.edges import edges_of
 from symreln.claims.equilibria import equilibria_of
-from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.later_stages import head_starts_of

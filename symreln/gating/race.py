@@ -18,7 +18,7 @@ from flint import fmpz_mpoly
 
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.claims.exceptional.conditions import resultant
+from symreln.claims.exceptional import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range

@@ -17,7 +17,7 @@ from math import comb
 
 from flint import fmpz_mat, fmpz_mpoly
 
-from symreln.claims.exceptional.conditions import resultant
+from symreln.claims.exceptional import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix

@@ -10,7 +10,7 @@ from symreln.base.terminal import COLUMNS, columns, put, say, wrapped
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation
-from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.phases import until_text
