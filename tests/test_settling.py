@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import symreln as sr
 from symreln.report import html
 from symreln.report.content import derivation_document
-from symreln.report.plain import plain_lines
+from symreln.report.terminal import summary_of
 
 TABLES = {
     "dataset": {
@@ -109,7 +110,8 @@ def test_one_word_for_what_modes_have(changes, form):
     derivation = derived(**changes)
     mode = derivation.to_json()["pathways"][0]["modes"][0]
     assert mode.get("form") == form
-    text, shown = derivation.to_latex(), "\n".join(plain_lines(derivation, {"derivation.html"}))
+    shown = "\n".join(summary_of(derivation, [Path("derivation.html")])["formulas"])
+    text = derivation.to_latex()
     assert f"every mode has {form or 'a closed form'}, because" in text
     assert "has no solution in closed form" not in text
     assert form is None or f"(t): {form}, in derivation.html" in shown

@@ -19,11 +19,11 @@ from symreln.claims import derivation, solve
 from symreln.claims.balls import half_time
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.converged import converged_loss, converged_number
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.integration import network_of
+from symreln.claims.loss import loss_of
 from symreln.claims.outputs import OutputCurves
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
@@ -209,10 +209,10 @@ class Derivation(derivation.Derivation):
     @property
     def final_loss(self) -> Scalar | sp.Expr:
         """The loss in the end, the least-squares value unless decay or few units keep it above."""
-        number, settled = self.ask(converged_number), converged_loss(self)
-        if number is not None and not self.spec.parameters:
-            return Scalar.of(number)
-        return self.least_loss if settled is None else settled
+        found = self.ask(loss_of)
+        if found.rational is not None and not self.spec.parameters:
+            return Scalar.of(found.rational)
+        return self.least_loss if found.settled is None else found.settled
 
     @property
     def free_constants(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from typing import Any, Literal, Self, TypeVar
 
@@ -37,8 +37,8 @@ class Asked(Immutable):
         return self._known[rule]
 
 
-#: What is asked of a derivation: a claim, several, or None.
-Rule = Callable[[Any], "Claim | Iterable[Claim] | None"]
+#: What is asked of a derivation: a claim, several, or None; of couplings, entries of JSON.
+Rule = Callable[[Any], "Claim | Iterable[Any] | None"]
 
 
 @record
@@ -65,7 +65,7 @@ class Claim:
     whoever folds them decides how many digits are printed (:mod:`symreln.report.encode`).
     """
 
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> Any:
         """Return what JSON and Python give out: exact values, claims, lists and dicts of them.
 
         The fields of the dataclass, but for those that only prose needs.
@@ -116,7 +116,12 @@ class Formula(Claim):
 
 def decimals(ball: arb) -> dict[str, str]:
     """Return a ball as "decimal" and "radius", text."""
-    return dict(zip(("decimal", "radius"), decimal_of(ball, DIGITS), strict=True))
+    return numbered(decimal_of(ball, DIGITS))
+
+
+def numbered(decimal: tuple[str, str] | None) -> dict[str, str]:
+    """Return (decimal, radius) as "decimal" and "radius"; nothing where there is no number."""
+    return {} if decimal is None else {"decimal": decimal[0], "radius": decimal[1]}
 
 
 def _claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
@@ -154,7 +159,7 @@ class Shown:
     Attributes:
         rule: The rule.
         place: Where the document says it; "" for nowhere.
-        key: Its key in derivation.json; "*" where its values have keys of their own, "" for none.
+        key: Its key in derivation.json; "" for none.
         always: Whether the key is there, null, where nothing is claimed.
         printed: Whether the terminal prints its lines.
         warns: Whether ``print(derivation)`` does, which has ten lines for everything else.

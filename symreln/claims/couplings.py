@@ -220,6 +220,11 @@ def couplings_of(derivation: Derivation) -> tuple[Couplings, ...]:
     )
 
 
+def coupling_entries(derivation: Derivation) -> list[dict[str, Any]]:
+    """Return an entry for every ordered pair of pathways that couple."""
+    return [entry for stage in derivation.ask(couplings_of) for entry in stage.entries()]
+
+
 def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[_Overlap, ...]:
     """Return k and g of all couplings, found once for those that a symmetry maps to each other."""
     known: dict[int, _Overlap] = {}

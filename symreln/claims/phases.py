@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
+from symreln.claims.couplings import coupling_entries
+from symreln.claims.exceptional import exceptional_sets
+from symreln.claims.loss import loss_of
 from symreln.claims.orbits import mode_orbits
+from symreln.claims.pathways import pathways_of, verdict_of
 from symreln.document.model import Block, Code, Items, Math, Section, Table
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, number_cell
@@ -15,6 +19,9 @@ from symreln.document.words import Notation, number_cell
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.specs.model import Spec
+
+#: What a mode says of a start at t = 0.
+STARTING = ("strength0", "strength", "half_time")
 
 
 @record(eq=False)
@@ -26,6 +33,10 @@ class Phases(Claim):
     """
 
     found: tuple[tuple[int, Derivation], ...]
+
+    def values(self) -> list[dict[str, Any]]:
+        """Return what every switch changes; no mode of the later gates starts at t = 0."""
+        return [_changed(step, phase) for step, phase in self.found]
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
@@ -46,6 +57,24 @@ class Phases(Claim):
 def phases_of(derivation: Derivation) -> Phases | None:
     """Return what holds after each switch; None where no gate switches."""
     return Phases(found=derivation.phases[1:]) if derivation.later else None
+
+
+def _changed(step: int, phase: Derivation) -> dict[str, Any]:
+    pathways = [
+        {
+            **pathway.values(),
+            "modes": [mode.values() | dict.fromkeys(STARTING) for mode in pathway.modes],
+        }
+        for pathway in phase.ask(pathways_of)
+    ]
+    return {
+        "step": step,
+        "verdict": phase.ask(verdict_of),
+        "pathways": pathways,
+        "couplings": phase.ask(coupling_entries),
+        "exceptional": phase.ask(exceptional_sets),
+        "loss": {"final": phase.ask(loss_of).values()["final"]},
+    }
 
 
 def _phase(step: int, phase: Derivation) -> Iterator[Block]:

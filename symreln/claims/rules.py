@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from symreln.claims.claim import (
     Asked,
-    Claim,
     Place,
     Shown,
     Step,
@@ -20,6 +19,7 @@ from symreln.claims.claim import (
     said_of,
     steps_of,
 )
+from symreln.claims.couplings import coupling_entries
 from symreln.claims.edges import edges_of
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional import exceptional_sets
@@ -27,6 +27,8 @@ from symreln.claims.families.claim import every_size
 from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines
+from symreln.claims.loss import loss_of
+from symreln.claims.pathways import pathways_of, verdict_of
 from symreln.claims.phases import phases_of
 from symreln.claims.regime import half_speed_of, regime_of
 from symreln.claims.relaxation import diverging
@@ -36,6 +38,10 @@ from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
 RULES = (
+    Shown(rule=verdict_of, key="verdict"),
+    Shown(rule=pathways_of, key="pathways"),
+    Shown(rule=coupling_entries, key="couplings"),
+    Shown(rule=loss_of, key="loss"),
     Shown(rule=derivation_lines, key="lines", printed=True, checked="all"),
     Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
     Shown(rule=half_speed_of, checked="start"),
@@ -43,7 +49,7 @@ RULES = (
     Shown(rule=routing_of, place="chapter", key="routing", always=False, printed=True),
     Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
-    Shown(rule=phases_of, place="chapter"),
+    Shown(rule=phases_of, place="chapter", key="phases", always=False),
     Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked="all"),
     Shown(rule=narrow_pathways, checked="all"),
     Shown(rule=width_of, place="end", key="width", always=False),
@@ -79,8 +85,5 @@ def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:
     """Yield (key, what derivation.json says) of every rule that has a key."""
     for shown in RULES:
         found = derivation.ask(shown.rule) if shown.key else None
-        if shown.key == "*":
-            assert isinstance(found, Claim)
-            yield from found.values().items()
-        elif shown.key and (found or shown.always):
+        if shown.key and (found or shown.always):
             yield shown.key, found

@@ -28,6 +28,8 @@ Symbols = Mapping[str, "sp.Symbol"]
 
 #: What a table shows where there is nothing to show.
 NONE = "–"
+#: The same in a terminal.
+MISSING = "-"
 #: Working precision of quotients that are shown as decimals.
 _RATIO_BITS = 160
 #: Digits of numerator and denominator above which a number is printed as a decimal.
@@ -85,7 +87,7 @@ class Notation:
 def short_number(number: AlgebraicNumber | None, notation: Notation) -> str:
     """Return a number for a terminal: its formula if short, else a decimal."""
     if number is None:
-        return "-"
+        return MISSING
     values = notation.values
     if number.is_radical:
         text = notation.plain(number.to_sympy(notation.symbols))

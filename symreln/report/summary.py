@@ -6,7 +6,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import warnings_of
-from symreln.document.words import Notation, short_number
+from symreln.document.words import MISSING, Notation, short_number
 from symreln.exact.truth import Truth
 from symreln.specs.finding import counted
 
@@ -48,17 +48,18 @@ def _modes(derivation: Derivation, most: int) -> list[str]:
 
 
 def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
-    shown = {
-        name: short_number(number, notation)
-        for name, number in (("s", mode.s), ("d", mode.d), ("d_eff", mode.d_eff))
-        if number is not None
-    }
+    shown = {name: text for name, text in numbers_of(mode, notation).items() if text != MISSING}
     if shown.get("d_eff") == shown.get("d"):
         shown.pop("d_eff", None)
     said = [f"{name} = {text}" for name, text in shown.items()]
     said += [f"{mode.multiplicity} times"] if mode.multiplicity > 1 else []
     whose = orbit.short_name if len(orbit.pathways) > 1 else f"'{orbit.first.name}'"
     return short(f"{orbit.strength_symbol(mode)} of {whose}: {', '.join([*said, mode.family])}")
+
+
+def numbers_of(mode: ModeDerivation, notation: Notation) -> dict[str, str]:
+    """Return s, d and d_eff of a mode as the terminal shows them, a dash where there is none."""
+    return {name: short_number(getattr(mode, name), notation) for name in ("s", "d", "d_eff")}
 
 
 def checks_line(derivation: Derivation) -> str:

@@ -12,21 +12,33 @@ from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation
 from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.families.claim import every_size
-from symreln.claims.orbits import mode_orbits
+from symreln.claims.head_formulas import some_driven
+from symreln.claims.linear_flow import is_linear
+from symreln.claims.loss import loss_of
+from symreln.claims.orbits import mode_orbits, short_list
+from symreln.claims.pathways import verdict_of
 from symreln.claims.phases import until_text
 from symreln.claims.rules import printed_of
+from symreln.claims.starts import printed_starts
+from symreln.document.roots import plain_formula
 from symreln.document.symbols import strengths_in_text
-from symreln.document.words import Notation, short_number
+from symreln.document.words import Notation
 from symreln.errors import visible
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
+from symreln.laws.choice import law_of
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
+from symreln.report.chapters.formulas import first_modes, implicit, other_modes
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.mode_table import NULL_FAMILY
-from symreln.report.plain import plain_lines
-from symreln.report.summary import checks_text
+from symreln.report.summary import checks_text, numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
+
+    from symreln.claims.orbits import PathwayOrbit
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]
@@ -65,17 +77,11 @@ def summary_of(derivation: Derivation, written: Sequence[Path] = ()) -> Summary:
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = until_text(derivation.spec)
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
-    at = f" at {sizes}" if derivation.family is not None else until
-    first = _modes_of(derivation, at)
+    first = _modes_of(derivation, until if derivation.family is None else f" at {sizes}")
     return {
         **first,
-        "head": [
-            derivation.spec.title,
-            *lines_of(derivation, every_size),
-            f"verdict{at}: {derivation.verdict.level.value}",
-            *first["head"][1:],
-        ],
-        "formulas": [*plain_lines(derivation, {path.name for path in written})],
+        "head": [derivation.spec.title, *lines_of(derivation, every_size), *first["head"]],
+        "formulas": [*_formulas(derivation, {path.name for path in written})],
         "phases": phases,
         "tail": [
             *printed_of(derivation),
@@ -96,11 +102,9 @@ def _open_steps(derivation: Derivation) -> Iterator[str]:
 
 def _modes_of(derivation: Derivation, when: str) -> Summary:
     """Return the verdict and the modes of one phase, as :func:`show_summary` takes them."""
+    level, *reasons = derivation.ask(verdict_of).lines()
     return {
-        "head": [
-            f"verdict{when}: {derivation.verdict.level.value}",
-            *(f"  - {reason}" for reason in derivation.verdict.reasons),
-        ],
+        "head": [f"verdict{when}: {level}", *reasons],
         "table": (f"modes{when}", _MODE_HEADER, _mode_rows(derivation)),
         "tail": lines_of(derivation, exceptional_sets),
     }
@@ -114,17 +118,9 @@ def _mode_rows(derivation: Derivation) -> list[list[str]]:
     rows = []
     for group in mode_orbits(derivation):  # pathways with equal modes are one
         nulls = sum(mode.multiplicity for mode in group.first.modes if mode.is_null)
-        rows += [
-            [
-                group.short_name,
-                short_number(mode.s, notation),
-                short_number(mode.d, notation),
-                short_number(mode.d_eff, notation),
-                str(mode.multiplicity),
-                mode.family,
-            ]
-            for mode in group.learning
-        ]
+        for mode in group.learning:
+            numbers = numbers_of(mode, notation).values()
+            rows.append([group.short_name, *numbers, str(mode.multiplicity), mode.family])
         if nulls:
             rows.append([group.short_name, "0", "", "", str(nulls), NULL_FAMILY])
     return rows
@@ -144,3 +140,70 @@ def note_earlier_run(folder: Path) -> None:
             "does not contain; `symreln run` writes both",
             err=True,
         )
+
+
+# -- closed forms in plain characters --------------------------------------------------------------
+
+#: Symbols as a terminal shows them.
+_PLAIN = {STRENGTH0: "π₀", HEAD_START: "π̃₀", TIME_CONSTANT: "τ"}
+#: Files with every closed form.
+_WHOLE = ("derivation.html", "derivation.json")
+
+
+def _formulas(derivation: Derivation, files: Collection[str]) -> Iterator[str]:
+    """Yield the closed forms, one a line, or what is integrated; then the loss.
+
+    Of what is left out those of the ``files`` are named that have it.
+    """
+    loss = derivation.ask(loss_of).lines()
+    if not derivation.closed:
+        weights = "W(t) = Σyx Σx⁺ (1 − (1 − Σx/τ)^t): of all weights, single modes have none"
+        integrated = f"no closed form: the {derivation.level.value} are integrated"
+        yield weights if is_linear(derivation) else integrated
+        yield from loss
+        return
+    beside = " and ".join(name for name in _WHOLE if name in files)
+    where = f", in {beside}" if beside else ""
+    for chosen in first_modes(derivation):
+        yield f"{_heading(chosen.group)}:"
+        for mode in chosen.modes:
+            found = None if implicit(mode) else chosen.group.strength(mode)
+            text = f": {law_of(derivation.known).form}{where}"
+            text = text if found is None else f" = {plain_formula(found, _PLAIN)}"
+            yield f"  {_symbol(chosen.group, mode.number)}(t){text}"
+    left = sum(len(chosen.modes) for chosen in other_modes(derivation))
+    if left:
+        yield f"  … {left} more{where}"
+    yield from _letters(derivation)
+    yield from loss
+
+
+def _heading(group: PathwayOrbit) -> str:
+    numbers = [str(pathway.number) for pathway in group.pathways]
+    if len(numbers) == 1:
+        return f"pathway {group.short_name}"
+    shown = ", ".join(numbers) if len(numbers) <= 6 else f"{numbers[0]}, …, {numbers[-1]}"
+    return f"pathways {group.short_name}, p = {shown}"
+
+
+def _symbol(group: PathwayOrbit, mode: int) -> str:
+    """Return a strength as :func:`symreln.document.symbols.strengths_in_text` reads it."""
+    return f"pi_{group.first.number if len(group.pathways) == 1 else 'p'}_{mode}"
+
+
+def _letters(derivation: Derivation) -> Iterator[str]:
+    """Yield what the letters of the formulas are."""
+    network = derivation.spec.network
+    if network is None or derivation.tau is None:
+        yield "  t: time; τ and π₀ stay symbols, because the spec names no network"
+        return
+    said = [f"t: full-batch steps; τ = {derivation.tau} steps"]
+    starts = derivation.ask(printed_starts)
+    for each in starts:
+        value = AlgebraicNumber.rational(Scalar.of(each.strength0)).scientific({}, 6)
+        where = f" of {short_list(each.pathways)}" if len(starts) > 1 else ""
+        kappa = "" if each.kappa is None else ", from κ = {} ± {:.2g}".format(*each.kappa)
+        said.append(f"π₀{where} = {value}{kappa}")
+    if some_driven(derivation):
+        said.append("π̃₀: effective start of a later stage's mode")
+    yield f"  {'; '.join(said)}"

@@ -14,7 +14,7 @@ from symreln.claims.orbits import mode_orbits
 from symreln.cli.main import cli
 from symreln.document.symbols import strengths_in_text
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
-from symreln.report.plain import plain_lines
+from symreln.report.terminal import summary_of
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def three() -> sr.Derivation:
 
 
 def test_every_formula_of_the_terminal_is_the_proven_one(three):
-    lines = [line.partition("(t) = ") for line in plain_lines(three)]
+    lines = [line.partition("(t) = ") for line in summary_of(three)["formulas"]]
     shown = {name.strip(): formula for name, equals, formula in lines if equals and "pi_" in name}
     t, c = sp.Symbol("t", nonnegative=True), sp.Symbol("c", positive=True)
     expected = {
@@ -52,7 +52,7 @@ def test_every_formula_of_the_terminal_is_the_proven_one(three):
 
 
 def test_the_loss_says_which_value_it_starts_from_and_can_reach(three):
-    *_, loss = plain_lines(three)
+    *_, loss = summary_of(three)["formulas"]
     assert loss.startswith("L(t) = 4 - ")
     assert loss.endswith("least-squares loss of the pathways: 0")
 
@@ -69,7 +69,7 @@ def test_the_terminal_names_the_file_with_a_form_where_it_was_written(name, form
 
 
 def test_a_derivation_without_closed_forms_prints_none():
-    found = "\n".join(plain_lines(sr.derive(sr.load("iris-classes"))))
+    found = "\n".join(summary_of(sr.derive(sr.load("iris-classes")))["formulas"])
     assert "(t) =" not in found
     assert "no closed form: the coupled matrices are integrated" in found
 

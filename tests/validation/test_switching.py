@@ -12,6 +12,7 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import coupled_matrices
+from symreln.claims.phases import STARTING
 from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
 from symreln.errors import NoClosedFormError, NotSupportedError, SpecError
@@ -20,7 +21,6 @@ from symreln.experiment.training import gated_phases, recorded, train_phases, tr
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document
-from symreln.report.derivation_json import STARTING
 from symreln.task_library.load import load
 from symreln.train.trainers import train_gdln
 

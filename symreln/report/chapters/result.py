@@ -10,6 +10,7 @@ from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
+from symreln.claims.loss import loss_of
 from symreln.claims.phases import until_text
 from symreln.claims.routing import routing_of
 from symreln.document.model import Block, Math, Reference, Section, Strong, equation, prose
@@ -28,7 +29,6 @@ from symreln.report.chapters.formulas import (
     implicit_blocks,
     modes_table,
 )
-from symreln.report.chapters.loss import loss_equation
 from symreln.report.chapters.starts import start_content, time_constant_content
 from symreln.report.summary import checks_text
 from symreln.verdict.judge import Level
@@ -162,7 +162,7 @@ def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
             yield prose(f"The closed forms{which} are in the full document and the JSON.")
-        yield from loss_equation(derivation)
+        yield from derivation.ask(loss_of).says()
         yield _origins(derivation)
         return
     for stage in derivation.stages:

@@ -1,0 +1,184 @@
+"""The verdict, and every pathway with its modes, as findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.records import record
+from symreln.claims.balls import half_time
+from symreln.claims.claim import DIGITS, Claim, numbered
+from symreln.claims.orbits import mode_orbits
+from symreln.claims.starts import starts_of, strength0_of
+from symreln.document.mathtext import to_latex
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+from symreln.laws.law import Law
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
+
+#: Entries of singular vectors of a pathway up to which they are written.
+_MOST_ENTRIES = 4096
+
+
+@record(eq=False)
+class Verdict(Claim):
+    """Which reduction holds, of a derivation or of a stage, and why.
+
+    Attributes:
+        found: What was decided.
+        stages: The verdicts of its stages by number; none of a stage.
+    """
+
+    found: DiagonalisabilityVerdict | StageVerdict
+    stages: tuple[tuple[int, Verdict], ...] = ()
+
+    def values(self) -> dict[str, Any]:
+        """Return "level" and "reasons", and those of the "stages"."""
+        own = {"level": self.found.level, "reasons": self.found.reasons}
+        each = [{"stage": number, **verdict.values()} for number, verdict in self.stages]
+        return own | ({"stages": each} if each else {})
+
+    def lines(self) -> Iterator[str]:
+        """Yield the level, and its reasons one by one."""
+        yield self.found.level.value
+        yield from (f"  - {reason}" for reason in self.found.reasons)
+
+
+def verdict_of(derivation: Derivation) -> Verdict:
+    """Return which reduction holds, with its reasons."""
+    stages = tuple((s.stage, Verdict(found=s.verdict)) for s in derivation.stages)
+    return Verdict(found=derivation.verdict, stages=stages)
+
+
+@record(eq=False)
+class ModeFound(Claim):
+    """One mode, with its vectors, start and half-time.
+
+    Attributes:
+        derivation: With the mode.
+        pathway: Its pathway.
+        mode: The mode.
+        original: A mode of another pathway with the same numbers and formulas, or None.
+    """
+
+    derivation: Derivation
+    pathway: PathwayDerivation
+    mode: ModeDerivation
+    original: ModeFound | None = None
+
+    def values(self) -> dict[str, Any]:
+        """Return its numbers, and where it starts and how it grows in closed form."""
+        return {"label": self.mode.label, **self._shared, **self._vectors()}
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        """What an orbit of modes has in common."""
+        if self.original is not None:
+            return self.original._shared
+        mode, law = self.mode, self.mode.strength
+        start = Fraction(0) if mode.is_null else strength0_of(self.derivation, mode.label)
+        numbers = {x: getattr(mode, x) for x in ("s", "d", "multiplicity", "d_eff", "family")}
+        printed = None if law is None else law.printed
+        found = {
+            **numbers,
+            "strength0": None if start is None else Scalar.of(start),
+            "strength": None if printed is None else {"expr": printed, "latex": to_latex(printed)},
+            "half_time": self._half_time(),
+        }
+        return found if law is None or law.form == Law.form else {**found, "form": law.form}
+
+    def _half_time(self) -> dict[str, Any] | None:
+        """Return the formula, where there is one, and at declared values the certified steps."""
+        law = self.mode.strength
+        if law is None or self.mode.is_null:
+            return None
+        found = half_time(self.derivation, self.mode, DIGITS)
+        if found.decimal is None and (law.half_time is None or self.derivation.later):
+            return None  # later: gates switch before, or there are no numbers
+        return {"expr": law.half_time, **numbered(found.decimal)}
+
+    def _vectors(self) -> dict[str, Any]:
+        """Return u and v in decimals, a list a column, where there are not too many."""
+        pathway = self.pathway
+        entries = sum(pathway.spectrum.sigma_yx.shape) * len(pathway.modes)
+        if self.mode.is_null or entries > _MOST_ENTRIES:
+            return {}
+        values = self.derivation.spec.values
+        u, v = (each.to_numpy(values) for each in pathway.vectors[self.mode.label])
+        return {} if u is None or v is None else {"u": u.T, "v": v.T}
+
+
+@record(eq=False)
+class PathwayFound(Claim):
+    """One pathway with its modes.
+
+    Attributes:
+        pathway: The pathway.
+        modes: Its modes, by decreasing s.
+    """
+
+    pathway: PathwayDerivation
+    modes: tuple[ModeFound, ...]
+
+    def values(self) -> dict[str, Any]:
+        """Return what it sees, whether that has a joint eigenbasis, and its modes."""
+        spec = self.pathway.effective.pathway
+        then = [{"step": each.step, "gate": each.gate_text} for each in spec.then]
+        return {
+            "name": spec.name,
+            "stage": spec.stage,
+            "gate": spec.gate_text,
+            **({"then": then} if then else {}),
+            "samples": len(spec.open_samples),
+            "inputs": len(spec.inputs),
+            "outputs": len(spec.outputs),
+            **({} if spec.hidden is None else {"hidden": spec.hidden}),
+            "commutes": self.pathway.commutes,
+            "commutator": self._commutator(),
+            "modes": self.modes,
+        }
+
+    def _commutator(self) -> dict[str, Any] | None:
+        found = self.pathway.spectrum.commutator
+        if found is None:
+            return None
+        entry = {name: getattr(found, name) for name in ("row", "column", "value")}
+        norm = AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True)
+        return {"relative_norm": norm, "witness": {"index_base": 0, **entry}}
+
+
+def pathways_of(derivation: Derivation) -> tuple[PathwayFound, ...]:
+    """Return all pathways with their modes; of an orbit of modes what they share is found once."""
+    modes: dict[int, tuple[ModeFound, ...]] = {}
+    factors = derivation.ask(starts_of).factors
+    for group in mode_orbits(derivation):
+        first = _modes(derivation, group.first)
+        # Formulas of numbers without radicals hold symbols with the pathway's number.
+        plain = all(
+            number is None or number.is_radical
+            for mode in group.first.modes
+            for number in (mode.s, mode.d, mode.d_eff)
+        )
+        modes[group.first.number] = first
+        for pathway in group.pathways[1:]:
+            modes[pathway.number] = tuple(
+                ModeFound(
+                    derivation=derivation,
+                    pathway=pathway,
+                    mode=mode,
+                    original=own
+                    if plain and factors.get(mode.label) == factors.get(own.mode.label)
+                    else None,
+                )
+                for mode, own in zip(pathway.modes, first, strict=True)
+            )
+    return tuple(PathwayFound(pathway=p, modes=modes[p.number]) for p in derivation.pathways)
+
+
+def _modes(derivation: Derivation, pathway: PathwayDerivation) -> tuple[ModeFound, ...]:
+    return tuple(ModeFound(derivation=derivation, pathway=pathway, mode=m) for m in pathway.modes)
