@@ -108,7 +108,7 @@ class Couplings(Claim):
     Attributes:
         derivation: What the stage belongs to.
         stage: The stage.
-        overlaps: Of every coupling; couplings that a symmetry maps to each other share one.
+        overlaps: Of every coupling; those of equal numbers share one.
     """
 
     derivation: Derivation
@@ -226,16 +226,15 @@ def coupling_entries(derivation: Derivation) -> list[dict[str, Any]]:
 
 
 def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[_Overlap, ...]:
-    """Return k and g of all couplings, found once for those that a symmetry maps to each other."""
-    known: dict[int, _Overlap] = {}
+    """Return k and g of all couplings, found once for those of equal numbers."""
+    known: dict[tuple, _Overlap] = {}
     found = []
-    for coupling in stage.verdict.couplings.couplings:
-        first = coupling
-        while first.like is not None:
-            first = first.like
-        if id(first) not in known:
-            known[id(first)] = _overlap(derivation, stage, first)
-        found.append(known[id(first)])
+    for c in stage.verdict.couplings.couplings:
+        ends = c.target_class, c.source_class
+        key = (c.overlap_squared, c.input_overlap, *(each.eigenvalue for each in ends))
+        if key not in known:
+            known[key] = _overlap(derivation, stage, c)
+        found.append(known[key])
     return tuple(found)
 
 
