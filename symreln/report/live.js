@@ -17,16 +17,6 @@
     return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
   };
 
-  // Every model of a group: one, or one for 1, 2, 4, … below a size.
-  const models = (live, P) => live.groups.flatMap((group) => {
-    if (!group.over) return [{ group, copies: 0, model: group.build(P, lnGamma) }];
-    const below = group.below in P ? P[group.below] : Number(group.below), found = [];
-    for (let copies = 1; copies < below; copies *= 2) {
-      found.push({ group, copies, model: group.build({ ...P, [group.over]: copies }, lnGamma) });
-    }
-    return found;
-  });
-
   // Where half of the plateau is reached, of a mode whose formula does not say it.
   const bisected = (strength, half, last) => {
     let low = 0, high = last;
@@ -41,32 +31,26 @@
   // Strengths of all modes and the loss at some times. A mode's curve is null where its formula
   // does not hold.
   const evaluate = (live, P, times) => {
-    const loss = new Float64Array(times.length), modes = [];
-    let whole = true;
-    for (const { group, copies, model } of models(live, P)) {
-      const out = new Float64Array(group.modes.length);
-      const curves = group.modes.map(() => new Float64Array(times.length));
-      for (let k = 0; k < times.length; k += 1) {
-        model.at(times[k], out);
-        let left = model.rest;
-        for (let n = 0; n < out.length; n += 1) {
-          curves[n][k] = out[n];
-          const distance = model.modes[n].goal - out[n];
-          left += model.modes[n].weight * distance * distance;
-        }
-        loss[k] += left;
-      }
-      group.modes.forEach((about, n) => {
-        const found = model.modes[n], holds = found.holds.every((each) => each > 0);
-        whole = whole && holds;
-        const strength = (t) => { model.at(t, out); return out[n]; };
-        const asked = Number.isNaN(found.half) && found.plateau > 0 && found.start < found.plateau / 2;
-        const reached = asked ? bisected(strength, found.plateau / 2, live.steps) : found.half;
-        const half = reached > 0 ? reached : NaN; // it starts above half of its plateau
-        modes.push({ ...about, ...found, copies, half, holds, curve: holds ? curves[n] : null });
+    const model = live.build(P, lnGamma), out = new Float64Array(live.modes.length);
+    const loss = new Float64Array(times.length);
+    const curves = live.modes.map(() => new Float64Array(times.length));
+    times.forEach((time, k) => {
+      model.at(time, out);
+      loss[k] = model.rest;
+      model.modes.forEach(({ goal, weight }, n) => {
+        curves[n][k] = out[n];
+        loss[k] += weight * (goal - out[n]) ** 2;
       });
-    }
-    return { modes, loss: whole ? loss : null };
+    });
+    const modes = live.modes.map((about, n) => {
+      const found = model.modes[n], holds = found.holds.every((each) => each > 0);
+      const strength = (t) => { model.at(t, out); return out[n]; };
+      const asked = Number.isNaN(found.half) && found.plateau > 0 && found.start < found.plateau / 2;
+      const reached = asked ? bisected(strength, found.plateau / 2, live.steps) : found.half;
+      const half = reached > 0 ? reached : NaN; // it starts above half of its plateau
+      return { ...about, ...found, half, holds, curve: holds ? curves[n] : null };
+    });
+    return { modes, loss: modes.every((mode) => mode.holds) ? loss : null };
   };
 
   globalThis.symrelnLive = { evaluate, lnGamma };
@@ -74,9 +58,8 @@
   // -- words ------------------------------------------------------------------------------------
 
   const { Plot, make, nice, shown, write } = globalThis.symrelnPlot;
-  const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
   // At a curve long names would hide it: there it has the number of its row.
-  const short = (mode, n) => (named(mode).length < 12 ? named(mode) : String(n + 1));
+  const short = (mode, n) => (mode.title.length < 12 ? mode.title : String(n + 1));
 
   const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#6e6e6e", "#c0504d"];
   const DARK = ["#4ea6e0", "#f08a3c", "#33c498", "#d98cc4", "#d1a52e", "#8cc8f0", "#b0b0b0", "#e88480"];
@@ -86,27 +69,14 @@
 
   // -- the page -----------------------------------------------------------------------------------
 
-  const toValue = (slider, position) => {
-    if (slider.step === "log") return slider.low * (slider.high / slider.low) ** position;
-    if (slider.step === "doubling") return 2 ** Math.round(position);
-    if (slider.step === "whole") return Math.round(position);
-    return slider.low + (slider.high - slider.low) * position;
-  };
-  const toPosition = (slider, value) => {
-    if (slider.step === "log") return Math.log(value / slider.low) / Math.log(slider.high / slider.low);
-    if (slider.step === "doubling") return Math.log2(value);
-    if (slider.step === "whole") return value;
-    return (value - slider.low) / (slider.high - slider.low);
-  };
-  const bounds = (slider) => {
-    if (slider.step === "doubling") return [Math.log2(slider.low), Math.floor(Math.log2(slider.high)), 1];
-    if (slider.step === "whole") return [slider.low, slider.high, 1];
-    return [0, 1, 0.005];
-  };
+  const toValue = ({ low, high, log }, share) =>
+    (log ? low * (high / low) ** share : low + (high - low) * share);
+  const toPosition = ({ low, high, log }, value) =>
+    (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
 
   const control = (slider, changed) => {
-    const [min, max, step] = bounds(slider), id = `live-${slider.name}`;
-    const input = make("input", { type: "range", id, min, max, step });
+    const id = `live-${slider.name}`;
+    const input = make("input", { type: "range", id, min: 0, max: 1, step: 0.005 });
     const value = make("output", { for: id });
     const self = { slider, value: slider.value, node: null };
     const say = () => {
@@ -158,29 +128,20 @@
       const found = evaluate(live, P, xs);
       const pathways = [...new Set(found.modes.map((mode) => mode.pathway))];
       const series = found.modes.map((mode, n) => ({
-        y: mode.curve, name: named(mode), label: short(mode, n), colour: COLOURS[n % COLOURS.length],
+        y: mode.curve, name: mode.title, label: short(mode, n), colour: COLOURS[n % COLOURS.length],
         dash: DASHES[pathways.indexOf(mode.pathway) % DASHES.length],
       }));
       const high = Math.max(...found.modes.filter((mode) => mode.holds).map((mode) => mode.plateau), 1e-9);
       modesPlot.set(xs, series, high * 1.08);
-      const trained = layer.checked ? live.trained : [];
-      const inside = (one) => one.xs.filter((x) => x <= end).length;
-      const layers = trained.map((one, place) => {
-        const n = inside(one);
-        const look = { colour: COLOURS[place + 1], dash: DASHES[place + 1], label: one.name, falls: true, wide: 1.4 };
-        return { ...one, ...look, xs: one.xs.slice(0, n), y: one.y.slice(0, n), band: one.band.map((b) => b.slice(0, n)) };
-      });
-      const top = Math.max(found.loss ? found.loss[0] : 0, ...layers.map((one) => Math.max(...one.band[1])));
-      lossPlot.set(xs, [...layers, { y: found.loss, name: "theory", label: layers.length ? "theory" : "", falls: true, wide: 2.2 }], (top || 1) * 1.08);
+      const theory = { y: found.loss, name: "theory", falls: true, wide: 2.2 };
+      lossPlot.set(xs, [theory], ((found.loss && found.loss[0]) || 1) * 1.08);
       list(found, series);
-      const broken = found.modes.filter((mode) => !mode.holds).map(named);
+      const broken = found.modes.filter((mode) => !mode.holds).map((mode) => mode.title);
       warning.textContent = broken.length
         ? `No formula here for ${broken.join("; ")}: initial weights or the learning rate are too large, or a mode is learned before what drives it.` : "";
-      const moved = controls.some((each) => each.value !== each.slider.value);
-      note.textContent = live.trained.length && moved ? "The networks were trained at the declared values." : "";
       clearTimeout(waiting);
       waiting = setTimeout(() => {
-        const halves = found.modes.filter((mode) => mode.holds).map((mode) => `${named(mode)} ${shown(mode.half)}`);
+        const halves = found.modes.filter((mode) => mode.holds).map((mode) => `${mode.title} ${shown(mode.half)}`);
         status.textContent = `Half-times in steps: ${halves.join("; ")}.`;
       }, 400);
     };
@@ -192,22 +153,17 @@
       found.modes.forEach((mode, n) => {
         const [swatch, name, pathway, half, plateau] = body.children[n].children;
         swatch.firstChild.style.background = series[n].colour;
-        write(swatch.lastChild, series[n].label === named(mode) ? "" : series[n].label);
-        write(name, named(mode)); write(pathway, mode.pathway);
+        write(swatch.lastChild, series[n].label === mode.title ? "" : series[n].label);
+        write(name, mode.title); write(pathway, mode.pathway);
         write(half, mode.holds ? shown(mode.half) : "–"); write(plateau, shown(mode.plateau));
       });
     };
     const controls = live.sliders.map((slider) => control(slider, () => step()));
     const reset = make("button", { type: "button" }, "Reset to the declared values");
     reset.addEventListener("click", () => { controls.forEach((each) => each.set(each.slider.value)); step(); });
-    const layer = make("input", { type: "checkbox", id: "live-trained" });
-    layer.checked = live.trained.length > 0;
-    layer.addEventListener("change", () => step());
-    const note = make("span", { class: "note" });
-    const trained = make("p", { class: "trained" }, layer, make("label", { for: "live-trained" }, "trained networks: mean over seeds with its band"), note);
     home.append(
       probe, soft, rule, paper, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
-      make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
+      make("p", { class: "tools" }, reset), warning,
       make("div", { class: "plots" }, ...plots.map((plot) => plot.figure)),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,
     );

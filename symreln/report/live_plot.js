@@ -35,7 +35,7 @@
     return found;
   };
 
-  // A plot on a canvas; series are {y, colour, dash, label, band} over xs.
+  // A plot on a canvas; series are {y, colour, dash, label} over xs.
   class Plot {
     constructor(title, xTitle, colours) {
       this.canvas = make("canvas", { role: "img", "aria-label": title });
@@ -83,18 +83,11 @@
       }
       for (const one of this.series) {
         if (!one.y) continue;
-        const own = one.xs || xs;
         pen.strokeStyle = pen.fillStyle = one.colour || ink;
-        if (one.band) {
-          pen.globalAlpha = 0.18; pen.beginPath();
-          own.forEach((x, k) => pen.lineTo(px(x), py(one.band[0][k])));
-          for (let k = own.length - 1; k >= 0; k -= 1) pen.lineTo(px(own[k]), py(one.band[1][k]));
-          pen.fill(); pen.globalAlpha = 1;
-        }
         pen.lineWidth = one.wide || 1.8; pen.setLineDash(one.dash || []);
         pen.beginPath();
-        for (let k = 0; k < own.length; k += 1) {
-          if (Number.isFinite(one.y[k])) pen.lineTo(px(own[k]), py(one.y[k]));
+        for (let k = 0; k < xs.length; k += 1) {
+          if (Number.isFinite(one.y[k])) pen.lineTo(px(xs[k]), py(one.y[k]));
         }
         pen.stroke(); pen.setLineDash([]);
       }
@@ -107,11 +100,11 @@
       pen.textAlign = "left";
       for (const one of this.series) {
         if (!one.y || !one.label) continue;
-        const last = one.y.findLast(Number.isFinite), own = one.xs || this.xs;
+        const last = one.y.findLast(Number.isFinite);
         let k = 0;
         while (k < one.y.length - 1 && (one.falls ? one.y[k] > one.y[0] / 2 : !(one.y[k] >= last * 0.6))) k += 1;
         const size = pen.measureText(one.label).width;
-        let x = Math.min(px(own[k]) + 6, right - size), y = py(one.y[k]) + 4;
+        let x = Math.min(px(this.xs[k]) + 6, right - size), y = py(one.y[k]) + 4;
         while (taken.some((o) => Math.abs(o.y - y) < 13 && x < o.x + o.size + 4 && o.x < x + size + 4)) y += 13;
         taken.push({ x, y, size });
         pen.strokeStyle = paper; pen.lineWidth = 3; pen.lineJoin = "round";
@@ -127,7 +120,7 @@
       while (k < last && px(xs[k]) < this.at) k += 1;
       pen.strokeStyle = ink; pen.lineWidth = 1;
       pen.beginPath(); pen.moveTo(px(xs[k]), top); pen.lineTo(px(xs[k]), bottom); pen.stroke();
-      const own = this.series.filter((one) => one.y && !one.xs);
+      const own = this.series.filter((one) => one.y);
       for (const one of own) {
         pen.fillStyle = one.colour || ink;
         pen.beginPath(); pen.arc(px(xs[k]), py(one.y[k]), 3, 0, 7); pen.fill();

@@ -72,9 +72,9 @@ def write_derivation(
         moved = None
         if any(each.interactive for each in documents):
             # Here, because looking for formulas takes time; first, as what was begun does.
-            from symreln.report.live_script import interactive
+            from symreln.report.live import interactive
 
-            moved = interactive(derivation, validation)
+            moved = interactive(derivation)
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)

@@ -13,10 +13,8 @@ import sympy as sp
 import symreln as sr
 from symreln.document.symbols import symbol_latex
 from symreln.errors import SpecError
-from symreln.report.live import live_of
-from symreln.report.live_script import live_script
 from symreln.specs.letters import _CALLED, _HEADS, _WORDS, is_own, written_names
-from tests.report.test_live import EVALUATE, own_scripts, run_script
+from tests.report.test_live import computed, live_of
 
 ROOT = Path(__file__).parents[2]
 #: Letters that formulas use in the tasks' own sense alone.
@@ -70,11 +68,9 @@ def _values(derivation: sr.Derivation, folder: Path | None) -> Iterator[np.ndarr
     assert parameter.symbol in values
     yield np.array([float(formula.expr.subs(values).subs(time, t)) for t in TIMES])
     if folder is not None:
-        live = live_of(derivation)
-        position = {slider.name: slider.value for slider in live.sliders}
-        script = EVALUATE.replace("POSITION", json.dumps(position))
-        script = live_script(live) + own_scripts() + script.replace("TIMES", json.dumps(TIMES))
-        yield np.array(run_script(script, folder)["loss"])
+        script, live = live_of(derivation)
+        position = {slider["name"]: slider["value"] for slider in live["sliders"]}
+        yield np.array(computed(script, position, np.array(TIMES), folder)["loss"])
 
 
 @pytest.mark.parametrize(
