@@ -30,14 +30,10 @@ from symreln.document.model import (
 )
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
+from symreln.experiment.metrics import METRICS
 from symreln.experiment.rows import HAND_SET
 from symreln.experiment.words import share_text
 from symreln.report import html
-from symreln.report.prediction_table import (
-    comparison_rows,
-    depth_comparison_rows,
-    interval_of,
-)
 from symreln.report.reproduction import (
     FORMAT,
     PAGE,
@@ -53,7 +49,6 @@ if TYPE_CHECKING:
 
     from symreln.specs.model import Spec
 
-_MAX = "max_abs_over_initial"
 _Kept = TypeVar("_Kept", bound="AbstractAnswer | Derivation | Validation")
 
 
@@ -75,7 +70,7 @@ class Page:
         self.title = title or name
         self._blocks: dict[Part, list[Block]] = {part: [] for part in PARTS}
         self._said: dict[str, list[dict[str, Any]]] = {
-            key: [] for key in ("statements", "tables", "figures", "comparisons")
+            key: [] for key in ("statements", "tables", "figures")
         }
         self._drawings: list[Drawing] = []
         self._kept: list[str] = []
@@ -226,11 +221,11 @@ class Page:
         name: str = "",
         **more: bool,
     ) -> Validation:
-        """Confront a spec with trained networks: kept, drawn, judged, and in the table of all.
+        """Confront a spec with trained networks: kept, drawn, judged, and as a table of distances.
 
         Args:
             spec: A derivation, or a spec, its file or its name.
-            name: What the table calls the task; by default the spec's own name.
+            name: What the page calls the task; by default the spec's own name.
             more: As of :func:`symreln.validate`; without the diagnosis in the quick run.
         """
         derived = isinstance(spec, Derivation)
@@ -239,23 +234,22 @@ class Page:
         self.keep(name, derivation)
         asked = {"diagnosis": self.full, **more}
         found = self.keep(name, validate(derivation, self.seeds, self.rng, **asked))
-        self._said["comparisons"] += comparison_rows(name, found)
         verdict = found.verdicts["loss"]
         holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)
         self.confirm(f"Loss of `{name}`: {verdict.reason}.", holds, figure=f"loss-{name}")
         self.figure(f"loss-{name}", found, f"Loss of {name}: theory and {found.seeds} networks.")
+        header = ["curves", *(metric.title for metric in METRICS)]
+        self.table(f"Distances of losses of `{name}`.", header, found.metric_rows())
         return found
 
     def depth(self, spec: Spec, seeds: int) -> DepthAnswer:
-        """Compare deep networks with gated ones: kept, and in the table of all.
+        """Compare deep networks with gated ones, and keep the answer.
 
         Args:
             spec: As of :func:`symreln.depth`.
             seeds: Networks of each kind.
         """
-        answer = self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
-        self._said["comparisons"] += depth_comparison_rows("depth", answer.found)
-        return answer
+        return self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
 
     def beside_published(self, found: Validation) -> None:
         """Say which predictions of a task are closer to its networks than the published one.
@@ -266,16 +260,19 @@ class Page:
         theirs, *others = found.published
         name, least = found.derivation.spec.source, theirs.after.value or 0.0
         more = "".join(f"; {row.replaced}: {share_text(row.after)}" for row in others)
-        for row in (each for each in self._said["comparisons"] if each["task"] == name):
-            distance, assumed = interval_of(row, _MAX), row.get("assumed_constants")
-            if distance.value is None or not isinstance(assumed, int):
-                continue  # the networks themselves, a simulation of them, or what is published
+        judge = "gdln" if found.network is None else "relu"
+        for curve, title in (("closed", "closed forms"), ("reduced", "integrated reduction")):
+            if (apart := found.intervals.get(f"{curve}_vs_{judge}")) is None:
+                continue
+            distance, assumed = apart.max_abs_over_initial, found.prediction.free_constants
+            if distance.value is None:
+                continue
             error = None if distance.high is None else distance.high - distance.value
             self.beyond(
                 f"Closer to the networks than what is published ({theirs.replaced}: "
-                f"{percent(least)}{more}; numbers set by hand: {HAND_SET}): `{name}`, "
-                f"{row['prediction']}, {share_text(distance)} from {found.seeds} networks, numbers "
-                f"assumed or fitted: {assumed}.",
+                f"{percent(least)}{more}; numbers set by hand: {HAND_SET}): `{name}`, {title}, "
+                f"{share_text(distance)} from {found.seeds} networks, numbers assumed or fitted: "
+                f"{assumed}.",
                 self.less(distance.value, least, error),
             )
 

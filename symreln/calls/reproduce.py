@@ -25,12 +25,10 @@ from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
 from symreln.base.records import record
-from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
 from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
 from symreln.report.folder import UNFINISHED, together, write_files
-from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
     FORMAT,
     RECORD,
@@ -101,11 +99,11 @@ class Reproduction(AbstractAnswer):
         }
 
     def files(self) -> dict[str, str | bytes]:
-        """Return index.html, table.md and reproduction.json, by file name."""
+        """Return index.html and reproduction.json, by file name."""
         return {**files_of(self.pages, _how(self.full, self.rng)), RECORD: dumps(self.to_json())}
 
     def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows: findings, what does not agree, the table, pages.
+        """Yield what the terminal shows: findings, what does not agree, pages.
 
         Of one page its statements.
         """
@@ -116,8 +114,6 @@ class Reproduction(AbstractAnswer):
             yield f"finding {number}, {outcome}: {plain(text)} ({name})"
         for name, outcome, text in disagreements(self.pages):
             yield f"{outcome}: {plain(text)} ({name})"
-        if any(page["comparisons"] for page in self.pages):
-            yield from unmarked(self.table())
         yield from _left_out()
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
@@ -126,10 +122,6 @@ class Reproduction(AbstractAnswer):
         page = next(page for page in self.pages if page["name"] == self.name)
         for each in page["statements"]:
             yield f"{each['outcome'] or each['part']}: {plain(each['text'])}"
-
-    def table(self) -> str:
-        """Return the table of all predictions as Markdown."""
-        return comparison_table(self.pages)
 
 
 def reproduce(
@@ -141,10 +133,10 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce the paper: derive every result and confront it with trained networks.
 
-    A page a result, with its figures and derivations, and index.html: the five findings, and a
-    table of all predictions beside trained networks, the published ones with them (table.md). They
-    are made side by side, in as many processes as there are cores. What was done stays: the same
-    again makes only the pages that are missing.
+    A page a result, with its figures, derivations and distances to trained networks, the published
+    ones among them, and index.html: the five findings. They are made side by side, in as many
+    processes as there are cores. What was done stays: the same again makes only the pages that are
+    missing.
 
     Args:
         name: A page, such as xor or depth, or all; a name that is none lists them.

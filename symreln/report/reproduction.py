@@ -29,7 +29,6 @@ from symreln.document.model import (
 from symreln.report import html
 from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
 from symreln.report.looks import line_style
-from symreln.report.prediction_table import comparison_table, predictions_section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 FORMAT = "symreln-reproduction/1"
 _HEIGHT = 3.0  # of figures, in inches
 _ALL = "symreln reproduce"
-PAGE, _INDEX, _TABLE, RECORD = "page.html", "index.html", "table.md", "reproduction.json"
+PAGE, _INDEX, RECORD = "page.html", "index.html", "reproduction.json"
 
 Part = Literal["assumed", "derived", "confirmed", "beyond"]
 #: The parts of a page, in their order.
@@ -130,7 +129,7 @@ def plain(text: str) -> str:
 
 
 def _index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
-    """Return the page over all pages: findings, the table, and where everything is.
+    """Return the page over all pages: findings, and where everything is.
 
     Args:
         pages: JSON of the pages, in order.
@@ -152,9 +151,6 @@ def _index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
             title="What does not agree", blocks=(Items(items=against),), label="sec:against"
         )
         sections.append(section)
-    rows = [row for page in pages for row in page["comparisons"]]
-    if rows:
-        sections.append(predictions_section(rows))
     everything = Table(
         header=("page", "what it is about", "statements", "seconds"),
         rows=tuple(_page_row(page) for page in pages),
@@ -185,4 +181,4 @@ def outcome_counts(page: Mapping[str, Any]) -> str:
 
 def files_of(pages: Sequence[Mapping[str, Any]], how: str) -> dict[str, str]:
     """Return what stands over all pages, by file name, but its JSON."""
-    return {_INDEX: html.render(_index_document(pages, how)), _TABLE: comparison_table(pages)}
+    return {_INDEX: html.render(_index_document(pages, how))}

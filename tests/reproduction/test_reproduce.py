@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import sys
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import symreln as sr
 from symreln.base import pool
+from symreln.base.rounding import percent
 from symreln.calls import reproduce as calls
 from symreln.errors import InputError, LimitReachedError
-from symreln.report.prediction_table import depth_comparison_rows
 from symreln.report.reproduction import FINDINGS, marked
 from tests.app.command import command
 
@@ -273,50 +271,23 @@ def test_the_command_prints_what_it_found(scripts, tmp_path):
     assert told == json.loads((tmp_path / "out" / "reproduction.json").read_text())
 
 
-def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path, monkeypatch):
+def test_the_table_of_a_page_is_that_of_the_confrontation(tmp_path, monkeypatch):
     names = ("linear-hierarchy", "routing")
     monkeypatch.setattr(calls, "NAMES", names)
     found = sr.reproduce(directory=tmp_path)  # side by side, in processes of their own
     page, routing = found.pages
     assert (page["name"], routing["name"]) == names
     told = json.loads((tmp_path / "linear-hierarchy/linear-hierarchy/validation.json").read_text())
-    rows = {row["prediction"]: row for row in page["comparisons"]}
-    assert rows["closed forms"]["assumed_constants"] == told["free_constants"] == 0
-    for name, pair in (("closed forms", "closed"), ("integrated reduction", "reduced")):
-        for metric, value in told["metrics"][f"{pair}_vs_relu"].items():
-            assert rows[name][metric]["value"] == value
-            assert (
-                rows[name][metric]["low"]
-                == told["intervals"]["pairs"][f"{pair}_vs_relu"][metric]["low"]
-            )
-    floor = rows["seed floor of the networks"]
-    assert (
-        floor["max_abs_over_initial"]["value"] == told["seed_floor"]["mean"]["max_abs_over_initial"]
-    )
-    assert "| linear-hierarchy (4 seeds) | closed forms | 0 |" in found.table()
-    # Bars within cells do not end them.
-    lines = found.table().splitlines()
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {9}
+    (table,) = (each for each in page["tables"] if "Distances" in each["caption"])
+    rows = {name: cells for name, *cells in table["rows"]}
+    found = told["intervals"]["pairs"]["closed_vs_relu"]["max_abs_over_initial"]
+    shown = rows["judged: closed forms – linear network"][0]
+    assert shown.startswith(percent(found["value"]))
+    assert told["free_constants"] == 0
     assert all(
         each["outcome"] in (None, "proven", "computed", "confirmed", "undecided")
         for each in page["statements"]
     )
-
-
-def test_deep_networks_stand_in_the_table_of_all():
-    spec = sr.load("depth", {"network.hidden": 8, "network.steps": 40})
-    found = sr.depth(spec, seeds=3).found
-    fixed, switching, floor = depth_comparison_rows("depth", found)
-    assert (fixed["assumed_constants"], switching["assumed_constants"]) == (0, 1)
-    relu = found.relu.losses / found.relu.losses[:, :1]
-    for row, losses in ((fixed, found.gdln.losses), (switching, found.switching.losses)):
-        curve = (losses / losses[:, :1]).mean(axis=0)
-        apart = abs(curve - relu.mean(axis=0)).max()
-        assert row["max_abs_over_initial"]["value"] == pytest.approx(apart, abs=1e-12)
-        assert row["final_loss"] == pytest.approx(curve[-1])
-    assert "assumed_constants" not in floor
-    others = [abs(relu[k] - np.delete(relu, k, axis=0).mean(axis=0)).max() for k in range(3)]
-    assert floor["max_abs_over_initial"]["value"] == pytest.approx(np.mean(others))
 
 
 def test_words_between_marks_are_mathematics_and_names():
