@@ -9,13 +9,13 @@ equations C Q = Q c hold over Z for every block that is returned, and the blocks
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from flint import fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq_mat, fmpz, fmpz_mat, fmpz_poly
 
 from symreln.base.records import record
-from symreln.exact import integers, kernels
+from symreln.exact import integers
 from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix, Exponents
 
@@ -73,7 +73,7 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int | None = None) -> 
     size = family[generic].nrows()
     blocks: list[Block] = []
     wide = fmpz_mat(size, 0)  # blocks that meet the kernels of several factors
-    for factor, space in kernels.eigenspaces(family[generic]):
+    for factor, space in _eigenspaces(family[generic]):
         degree = factor.degree()
         seeds = _outside(space, wide)
         # Ends: a block holds its part of the seed that it came from, and all its parts are among
@@ -93,6 +93,26 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int | None = None) -> 
             seeds = _outside(seeds, basis)
     _check_filled(blocks, size)
     return blocks
+
+
+def _eigenspaces(matrix: fmpz_mat) -> Iterator[tuple[fmpz_poly, fmpz_mat]]:
+    """Yield (f, integer columns that span the kernel of f(matrix)) for all factors f.
+
+    The matrix is symmetric, so that the kernels of the irreducible factors of its characteristic
+    polynomial are orthogonal and fill the space.
+    """
+    factors = [factor for factor, _ in integers.integer_factors(matrix.charpoly())]
+    factors.sort(key=lambda f: (f.degree(), [int(c) for c in f.coeffs()]))
+    for factor in factors:
+        # By Cayley and Hamilton the only factor annihilates a diagonalisable matrix.
+        alone = len(factors) == 1
+        yield factor, integers.identity(matrix.nrows()) if alone else _kernel_of(factor, matrix)
+
+
+def _kernel_of(factor: fmpz_poly, matrix: fmpz_mat) -> fmpz_mat:
+    """Return primitive columns that span the kernel of factor(matrix)."""
+    one = integers.identity(matrix.nrows())
+    return integers.kernel(integers.of_matrix(factor, matrix, one))
 
 
 def _mixture(family: Sequence[fmpz_mat]) -> fmpz_mat:
@@ -209,7 +229,7 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
             words, found = integers.spin(vector, family, member, factor.degree())
             if len(words) < len(sprout.words):
                 return _Sprout(
-                    seeds=kernels.kernel_of(factor, family[member]),
+                    seeds=_kernel_of(factor, family[member]),
                     degree=factor.degree(),
                     vector=vector,
                     words=words,

@@ -117,9 +117,9 @@ def vanishes(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequenc
 def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> str:
     """Return why a polynomial in several parameters has no zero in its domain, or "".
 
-    Sufficient tests: completed squares for degree 2; seen from a corner of the domain
-    all terms have one sign; of degree 2 in one parameter, a discriminant that is negative for all
-    values of the others. "" means that none decides.
+    Sufficient tests: seen from a corner of the domain all terms have one sign; of degree 2 in one
+    parameter, a discriminant that is negative for all values of the others. "" means that neither
+    decides.
 
     Args:
         polynomial: Not constant.
@@ -129,8 +129,6 @@ def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Seque
     terms: Terms = {
         tuple(int(e) for e in key): Fraction(int(c)) for key, c in polynomial.to_dict().items()
     }
-    if _definite(terms, len(names)):
-        return "a sum of squares and a positive number, up to its sign"
     corners = product(*(_shifts(ranges[name]) for name in names))
     for corner in corners:
         shifted = terms
@@ -208,30 +206,3 @@ def _one_sign(terms: Terms, corner: Sequence[_Shift]) -> bool:
         for key in terms
     )
     return len(signs) == 1 and even and strict
-
-
-def _definite(terms: Terms, count: int) -> bool:
-    """Return whether a polynomial of degree 2 is nowhere 0, by completing its squares.
-
-    It is exactly where, up to its sign, it is a sum of squares and a positive number.
-    """
-    if max(map(sum, terms)) != 2:
-        return False
-    gram = [[Fraction(0)] * (count + 1) for _ in range(count + 1)]
-    for key, value in terms.items():
-        ends = [i for i, power in enumerate(key) for _ in range(power)]
-        i, j = (*ends, count, count)[:2]
-        gram[i][j] += value / 2
-        gram[j][i] += value / 2
-    if gram[count][count] < 0:
-        gram = [[-entry for entry in row] for row in gram]
-    while len(gram) > 1:
-        pivot, *row = gram[0]
-        if pivot < 0 or (pivot == 0 and any(row)):
-            return False  # it takes both signs
-        scale = 1 / pivot if pivot else Fraction(0)
-        gram = [
-            [entry - line[0] * top * scale for entry, top in zip(line[1:], row, strict=True)]
-            for line in gram[1:]
-        ]
-    return gram[0][0] > 0

@@ -249,42 +249,24 @@ def _as_polynomials(
 ) -> list[list[fmpq]] | None:
     """Return for every action c its h with c = h(T) on the vectors, coefficients low to high."""
     result: list[list[fmpq]] = []
-    basis: fmpz_mat | None = None
     numerator, scale = operator.numer_denom()
     height = vectors.nrows()
     first = integers.select_columns(vectors, [0])
+    basis = integers.stack_columns(integers.krylov(numerator, first, degree), height)
     for action in actions:
-        h = _at_sight(operator, action, degree)
-        if h is None:
-            if basis is None:
-                basis = integers.stack_columns(integers.krylov(numerator, first, degree), height)
-            top, bottom = action.numer_denom()
-            found = integers.coordinates(basis, top * first)
-            if found is None:
+        top, bottom = action.numer_denom()
+        found = integers.coordinates(basis, top * first)
+        if found is None:
+            return None
+        h = [found[power, 0] * fmpq(scale) ** power / fmpq(bottom) for power in range(degree)]
+        if vectors.ncols() > 1:
+            image = fmpq_mat(height, vectors.ncols())
+            for coefficient in reversed(h):
+                image = operator * image + fmpq_mat(vectors) * coefficient
+            if image != action * fmpq_mat(vectors):
                 return None
-            h = [found[power, 0] * fmpq(scale) ** power / fmpq(bottom) for power in range(degree)]
-            if vectors.ncols() > 1:
-                image = fmpq_mat(height, vectors.ncols())
-                for coefficient in reversed(h):
-                    image = operator * image + fmpq_mat(vectors) * coefficient
-                if image != action * fmpq_mat(vectors):
-                    return None
         result.append(h)
     return result
-
-
-def _at_sight(operator: fmpq_mat, action: fmpq_mat, degree: int) -> list[fmpq] | None:
-    """Return h with action = h(T) where the action is a number or T itself, else None.
-
-    Powers of T on a vector, which decide in general, are as long as their exponents are high.
-    """
-    zeros = [fmpq(0)] * (degree - 1)
-    if degree > 1 and action == operator:
-        return [fmpq(0), fmpq(1), *zeros[1:]]
-    value = action[0, 0]
-    if action == fmpq_mat(integers.identity(action.nrows())) * value:
-        return [value, *zeros]
-    return None
 
 
 # -- blocks whose eigenvectors depend on the parameters -------------------------------------------

@@ -1,19 +1,18 @@
 """Integer matrices; exact, because every bound is checked.
 
-A matrix is held as the entries that are not zero (numpy), as FLINT's dense matrix, or as both:
-whichever an operation needs is made from the other, once. Small matrices and those of long numbers
-go to FLINT; work on large ones follows the number of their entries. Values of entries are int64
-where a bound proves that nothing can overflow, else Python integers in an array of objects. Floats
-occur only where every partial sum is an integer below 2^53, so is exact.
+Small matrices and those of long numbers are FLINT's dense ones; large ones of numbers that fit
+into 64 bits are scipy's sparse ones, whose work follows the number of entries. An operation that
+could overflow is FLINT's. Floats occur only where every partial sum is an integer below 2^53.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # scipy.sparse is loaded when it is first asked for
 from flint import fmpz_mat, fmpz_poly
 
 from symreln.errors import FloatRangeError
@@ -22,12 +21,14 @@ from symreln.errors import FloatRangeError
 _WORD = 2**62
 # Integers below this, and their sums, are exact in float64.
 _MANTISSA = 2**53
-# Cells up to which a matrix is treated by FLINT: numpy's calls take longer than the work.
-_SMALL = 1024
-# Nanoseconds an operation, measured once on one core: they only choose between equal results.
-_COST_ENTRY, _COST_OBJECT, _COST_CELL, _COST_BLAS, _COST_FLINT = 15.0, 150.0, 3.0, 0.06, 2.0
-# Cells of a dense matrix that a product may make on its way (float64: 256 MB).
-_MOST_CELLS = 2**25
+# Cells up to which a matrix is FLINT's: other calls take longer than the work.
+_SMALL = 4096
+# Cells of a dense matrix that a product may make on its way (float64: 256 MB), and how many steps
+# of a sparse product take as long as one of a dense one.
+_MOST_CELLS, _DENSE_GAIN = 2**25, 50
+
+#: A scipy.sparse.csr_array of int64; scipy ships no types.
+_Sparse = Any
 
 
 class _Entries(NamedTuple):
@@ -43,41 +44,27 @@ class _Entries(NamedTuple):
     columns: np.ndarray
     values: np.ndarray
 
-    def narrowed(self, bound: int) -> _Entries:
-        """Return the same entries with values as int64 where ``bound`` fits, else as objects.
-
-        Both ways: a part of a matrix of objects may hold small numbers alone, and an operation
-        that mixes objects with int64 or floats fails.
-        """
-        return self._replace(values=_narrowed(self.values, bound))
-
 
 class IntegerMatrix:
     """An immutable integer matrix.
 
     Attributes:
         shape: (rows, columns).
+        by_flint: Whether it is held, and worked on, by FLINT.
     """
 
-    __slots__ = ("_entries", "_flint", "shape")
+    __slots__ = ("_entries", "_flint", "_sparse", "by_flint", "shape")
 
     def __init__(
-        self,
-        shape: tuple[int, int],
-        *,
-        flint: fmpz_mat | None = None,
-        entries: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        self, shape: tuple[int, int], *, flint: fmpz_mat | None = None, sparse: _Sparse = None
     ) -> None:
-        """Hold a matrix, given in one form or in both.
-
-        Args:
-            shape: (rows, columns).
-            flint: The matrix as FLINT's.
-            entries: Rows, columns and values of the entries that are not zero, in reading order.
-        """
-        self.shape = shape
-        self._flint = flint
-        self._entries = None if entries is None else _Entries(*entries)
+        """Hold FLINT's matrix, or scipy's, which is put in order here."""
+        self.shape, self.by_flint = shape, sparse is None
+        self._flint, self._sparse = flint, sparse
+        self._entries: _Entries | None = None
+        if sparse is not None:
+            sparse.sum_duplicates()
+            sparse.eliminate_zeros()
 
     @classmethod
     def of_flint(cls, matrix: fmpz_mat) -> IntegerMatrix:
@@ -87,34 +74,31 @@ class IntegerMatrix:
     @classmethod
     def of_flat(cls, shape: tuple[int, int], values: Sequence[int]) -> IntegerMatrix:
         """Return the matrix of all entries, row by row."""
-        if _is_small(shape):
+        flat = None if _is_small(shape) else integer_array(values)
+        if flat is None or flat.dtype == object:
             return cls(shape, flint=fmpz_mat(*shape, list(values)))
-        flat = integer_array(values)
-        return cls.at_places(shape, np.arange(len(flat)), flat)
-
-    @classmethod
-    def at_places(
-        cls, shape: tuple[int, int], places: np.ndarray, values: np.ndarray
-    ) -> IntegerMatrix:
-        """Return the matrix of values at ascending places, counted row by row; zeros may occur."""
-        keep = values != 0
-        places, values = places[keep], values[keep]
-        width = max(shape[1], 1)
-        return cls(shape, entries=(places // width, places % width, _tight(values)))
+        return cls(shape, sparse=scipy.sparse.csr_array(flat.reshape(shape)))
 
     @classmethod
     def of_triples(
         cls, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray, values: np.ndarray
     ) -> IntegerMatrix:
         """Return the matrix of values at places in any order; those at one place add up."""
-        if _is_small(shape):
-            found = fmpz_mat(*shape)
-            for row, column, value in zip(
-                rows.tolist(), columns.tolist(), values.tolist(), strict=True
-            ):
-                found[row, column] += value
-            return cls(shape, flint=found)
-        return cls(shape, entries=_collected(rows, columns, values, shape[1], _sum_bound(values)))
+        return cls._of_places(shape, (rows, columns, values), _largest(values) * len(values))
+
+    @classmethod
+    def _of_places(
+        cls, shape: tuple[int, int], entries: tuple[np.ndarray, ...], bound: int
+    ) -> IntegerMatrix:
+        """Return the same; all sums at one place are within a bound."""
+        rows, columns, values = entries
+        if not _is_small(shape) and bound < _WORD:
+            at = (values.astype(np.int64), (rows, columns))
+            return cls(shape, sparse=scipy.sparse.csr_array(at, shape=shape))
+        found = fmpz_mat(*shape)
+        for row, column, value in zip(*(part.tolist() for part in entries), strict=True):
+            found[row, column] += value
+        return cls(shape, flint=found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what makes it again: FLINT's matrices are not pickled."""
@@ -126,27 +110,26 @@ class IntegerMatrix:
     def flint(self) -> fmpz_mat:
         """The matrix as FLINT's; not to be written to."""
         if self._flint is None:
-            rows, columns, values = self.entries
-            if len(values) * 20 < self.shape[0] * self.shape[1]:
-                self._flint = fmpz_mat(*self.shape)
-                for row, column, value in self.triples():
-                    self._flint[row, column] = value
-            else:
-                cells = _cells((rows, columns, values), self.shape)
-                self._flint = fmpz_mat(*self.shape, cells.ravel().tolist())
+            self._flint = fmpz_mat(*self.shape)
+            for row, column, value in self.triples():
+                self._flint[row, column] = value
         return self._flint
 
     @property
     def entries(self) -> _Entries:
         """Rows, columns and values of the entries that are not zero, in reading order."""
         if self._entries is None:
-            assert self._flint is not None
-            flat = self._flint.entries()
-            places = [place for place, value in enumerate(flat) if value]
-            where = np.array(places, dtype=np.int64)
-            values = integer_array([int(flat[place]) for place in places])
-            width = max(self.shape[1], 1)
-            self._entries = _Entries(where // width, where % width, values)
+            height, width = self.shape
+            if self.by_flint:
+                flat = self.flint.entries()
+                places = [place for place, value in enumerate(flat) if value]
+                where = np.array(places, dtype=np.int64)
+                values = integer_array([int(flat[place]) for place in places])
+                self._entries = _Entries(where // max(width, 1), where % max(width, 1), values)
+            else:
+                rows = np.repeat(np.arange(height), np.diff(self._sparse.indptr))
+                columns = self._sparse.indices.astype(np.int64)
+                self._entries = _Entries(rows, columns, self._sparse.data)
         return self._entries
 
     @property
@@ -167,23 +150,18 @@ class IntegerMatrix:
     @property
     def places(self) -> np.ndarray:
         """Its place, counted row by row."""
-        return self.entries.rows * self.shape[1] + self.entries.columns
+        return self.rows * self.shape[1] + self.columns
 
     def triples(self) -> Iterable[tuple[int, int, int]]:
         """Return (row, column, value) of every entry that is not zero, in reading order."""
         return zip(*(part.tolist() for part in self.entries), strict=True)
-
-    @property
-    def by_flint(self) -> bool:
-        """Whether operations are FLINT's."""
-        return self._entries is None or _is_small(self.shape)
 
     # -- numbers --------------------------------------------------------------------------------
 
     @property
     def is_zero(self) -> bool:
         """Whether every entry is 0."""
-        return not len(self.values) if self._flint is None else bool(self._flint.is_zero())
+        return bool(self.flint.is_zero()) if self.by_flint else not self._sparse.nnz
 
     @property
     def first(self) -> int:
@@ -191,11 +169,6 @@ class IntegerMatrix:
         if self.by_flint:
             return next(k for k, entry in enumerate(self.flint.entries()) if entry)
         return int(self.places[0])
-
-    @property
-    def size(self) -> int:
-        """How many entries are not zero."""
-        return len(self.values)
 
     def largest(self) -> int:
         """Return the largest absolute value."""
@@ -206,28 +179,19 @@ class IntegerMatrix:
         if self.by_flint:
             # A polynomial with these coefficients has this content: one call.
             return gcd(start, int(fmpz_poly(self.flint.entries()).content()))
-        return gcd(start, int(np.gcd.reduce(self.values))) if self.size else start
+        return gcd(start, int(np.gcd.reduce(self.values, initial=0)))
 
     def entry(self, row: int, column: int) -> int:
         """Return one entry."""
-        if self._flint is not None:
-            return int(self._flint[row, column])
-        place = row * self.shape[1] + column
-        found = int(np.searchsorted(self.places, place))
-        here = found < self.size and self.places[found] == place
-        return int(self.values[found]) if here else 0
+        return int(self.flint[row, column] if self.by_flint else self._sparse[row, column])
 
     def dot(self, other: IntegerMatrix) -> int:
         """Return the sum over all places of the products of both entries."""
-        if self.by_flint and other.by_flint:
-            pairs = zip(self.flint.entries(), other.flint.entries(), strict=True)
-            return int(sum((x * y for x, y in pairs if x and y), start=0))
-        _, left, right = np.intersect1d(
-            self.places, other.places, assume_unique=True, return_indices=True
-        )
-        bound = self.largest() * other.largest() * max(len(left), 1)
-        mine, theirs = _narrowed(self.values[left], bound), _narrowed(other.values[right], bound)
-        return int((mine * theirs).sum())
+        most = 1 + min(len(self.values), len(other.values))
+        if pair := self._pair(other, lambda a, b: a * b * most):
+            return int(pair[0].multiply(pair[1]).sum())
+        pairs = zip(self.flint.entries(), other.flint.entries(), strict=True)
+        return int(sum((x * y for x, y in pairs if x and y), start=0))
 
     def quotients(self, divisor: int) -> np.ndarray:
         """Return the entries that are not zero, over an integer, in float64, rounded correctly.
@@ -252,40 +216,66 @@ class IntegerMatrix:
 
     # -- arithmetic -----------------------------------------------------------------------------
 
-    def __add__(self, other: IntegerMatrix) -> IntegerMatrix:
+    def _pair(
+        self, other: IntegerMatrix, bound: Callable[[int, int], int]
+    ) -> tuple[_Sparse, _Sparse] | None:
+        """Return both matrices as scipy's, None where an operation is FLINT's.
+
+        Args:
+            other: The second one.
+            bound: Of the result, from the largest entries of both.
+        """
         if self.by_flint and other.by_flint:
-            return IntegerMatrix(self.shape, flint=self.flint + other.flint)
-        if not self.size or not other.size:
-            return self if self.size else other
-        return IntegerMatrix(self.shape, entries=_added(self.entries, other.entries, self.shape[1]))
+            return None
+        if bound(self.largest() or 1, other.largest() or 1) >= _WORD:
+            return None
+        return self._as_sparse(), other._as_sparse()
+
+    def _as_sparse(self) -> _Sparse:
+        if not self.by_flint:
+            return self._sparse
+        rows, columns, values = self.entries
+        return scipy.sparse.csr_array((values.astype(np.int64), (rows, columns)), shape=self.shape)
+
+    def __add__(self, other: IntegerMatrix) -> IntegerMatrix:
+        if pair := self._pair(other, lambda a, b: a + b):
+            return IntegerMatrix(self.shape, sparse=pair[0] + pair[1])
+        return IntegerMatrix(self.shape, flint=self.flint + other.flint)
 
     def __mul__(self, factor: int) -> IntegerMatrix:
         if factor == 1 or self.is_zero:
             return self
-        if self.by_flint or not factor:
+        if self.by_flint or self.largest() * abs(factor) >= _WORD:
             return IntegerMatrix(self.shape, flint=self.flint * factor)
-        rows, columns, values = self.entries.narrowed(self.largest() * abs(factor))
-        return IntegerMatrix(self.shape, entries=(rows, columns, values * factor))
+        return IntegerMatrix(self.shape, sparse=self._sparse * factor)
 
     def __neg__(self) -> IntegerMatrix:
         return self * -1
 
     def divided(self, divisor: int) -> IntegerMatrix:
         """Return the matrix divided by an integer that divides every entry."""
-        if divisor == 1:
+        if divisor == 1 or self.is_zero:
             return self
         if self.by_flint:
             flat = [entry // divisor for entry in self.flint.entries()]
             return IntegerMatrix(self.shape, flint=fmpz_mat(*self.shape, flat))
-        rows, columns, values = self.entries
-        values = values.astype(object) if abs(divisor) >= _WORD else values
-        return IntegerMatrix(self.shape, entries=(rows, columns, _tight(values // divisor)))
+        return self._of_places(self.shape, (self.rows, self.columns, self.values // divisor), 0)
 
     def __matmul__(self, other: IntegerMatrix) -> IntegerMatrix:
-        shape = (self.shape[0], other.shape[1])
-        if self.by_flint and other.by_flint:
-            return IntegerMatrix(shape, flint=self.flint * other.flint)
-        return _product(self, other, shape)
+        (height, inner), width = self.shape, other.shape[1]
+        pair = self._pair(other, lambda a, b: a * b * inner)
+        if not pair:
+            return IntegerMatrix((height, width), flint=self.flint * other.flint)
+        a, b = pair
+        dense, steps = height * inner * width, a.nnz * b.nnz // max(inner, 1)
+        cells = height * inner + inner * width + height * width
+        exact = self.largest() * other.largest() * inner < _MANTISSA
+        if exact and cells <= _MOST_CELLS and dense + _DENSE_GAIN * cells < _DENSE_GAIN * steps:
+            cells = a.astype(float).toarray() @ b.astype(float).toarray()
+            return IntegerMatrix(
+                (height, width), sparse=scipy.sparse.csr_array(cells.astype(np.int64))
+            )
+        return IntegerMatrix((height, width), sparse=a @ b)
 
     @property
     def T(self) -> IntegerMatrix:
@@ -293,19 +283,14 @@ class IntegerMatrix:
         shape = (self.shape[1], self.shape[0])
         if self.by_flint:
             return IntegerMatrix(shape, flint=self.flint.transpose())
-        rows, columns, values = self.entries
-        # Sixteen bits where they do: numpy sorts those by radix, the others by comparison.
-        keys = columns.astype(np.uint16) if self.shape[1] <= 2**16 else columns
-        order = np.argsort(keys, kind="stable")
-        return IntegerMatrix(shape, entries=(columns[order], rows[order], values[order]))
+        return IntegerMatrix(shape, sparse=self._sparse.T.tocsr())
 
     # -- parts ----------------------------------------------------------------------------------
 
     def masked(self, rows: np.ndarray, columns: np.ndarray) -> IntegerMatrix:
         """Return the matrix with every row and column that is not True set to zero."""
-        keep = rows[self.rows] & columns[self.columns]
-        kept = (part[keep] for part in self.entries)
-        return IntegerMatrix(self.shape, entries=_Entries(*kept))
+        to = (np.where(kept, np.arange(len(kept)), -1) for kept in (rows, columns))
+        return self.moved(*to, self.shape)
 
     def moved(
         self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]
@@ -314,22 +299,16 @@ class IntegerMatrix:
         rows, columns = to_row[self.rows], to_column[self.columns]
         keep = (rows >= 0) & (columns >= 0)
         values = self.values[keep]
-        found = _collected(rows[keep], columns[keep], values, shape[1], _largest(values))
-        return IntegerMatrix(shape, entries=found)
+        return self._of_places(shape, (rows[keep], columns[keep], values), _largest(values))
 
 
 def integer_array(values: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return integers as int64 where they fit with room to spare, else as objects."""
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        if not len(values) or max(int(values.max()), -int(values.min())) < _WORD:
-            return values.astype(np.int64)
-        values = values.astype(object)
+    if isinstance(values, np.ndarray) and values.dtype != object and _largest(values) < _WORD:
+        return values.astype(np.int64)
     listed = [int(value) for value in values]
-    if listed and max(max(listed), -min(listed)) >= _WORD:
-        result = np.empty(len(listed), dtype=object)
-        result[:] = listed
-        return result
-    return np.array(listed, dtype=np.int64)
+    kind = object if listed and max(max(listed), -min(listed)) >= _WORD else np.int64
+    return np.array(listed, dtype=kind)
 
 
 def merged(listed: Sequence[np.ndarray]) -> np.ndarray:
@@ -338,129 +317,9 @@ def merged(listed: Sequence[np.ndarray]) -> np.ndarray:
     return found[np.concatenate([[True], found[1:] != found[:-1]])] if len(found) else found
 
 
-# -- on entries -----------------------------------------------------------------------------------
-
-
 def _is_small(shape: tuple[int, int]) -> bool:
     return shape[0] * shape[1] <= _SMALL
 
 
 def _largest(values: np.ndarray) -> int:
     return max(abs(int(values.max())), abs(int(values.min()))) if len(values) else 0
-
-
-def _sum_bound(values: np.ndarray) -> int:
-    """Return a bound of every sum of some of the values."""
-    return _largest(values) * max(len(values), 1)
-
-
-def _narrowed(values: np.ndarray, bound: int) -> np.ndarray:
-    kind = np.dtype(np.int64 if bound < _WORD else object)
-    return values if values.dtype == kind else values.astype(kind)
-
-
-def _tight(values: np.ndarray) -> np.ndarray:
-    """Return objects as int64 where they fit."""
-    return integer_array(values) if values.dtype == object else values
-
-
-def _cells(
-    entries: tuple[np.ndarray, ...], shape: tuple[int, int], dtype: type | None = None
-) -> np.ndarray:
-    """Return the dense matrix; zeros where there is no entry."""
-    rows, columns, values = entries
-    result = np.zeros(shape, dtype=values.dtype if dtype is None else dtype)
-    result[rows, columns] = values
-    return result
-
-
-def _of_cells(cells: np.ndarray) -> _Entries:
-    """Return the entries of a dense matrix of whole numbers (integers or floats)."""
-    rows, columns = np.nonzero(cells)
-    return _Entries(rows, columns, integer_array(cells[rows, columns]))
-
-
-def _collected(
-    rows: np.ndarray, columns: np.ndarray, values: np.ndarray, width: int, bound: int
-) -> _Entries:
-    """Sort entries into reading order, add those of one place, and drop zeros.
-
-    Args:
-        rows: Row of every entry.
-        columns: Column of every entry.
-        values: Its value.
-        width: Columns of the matrix.
-        bound: Bound of every partial sum's absolute value.
-    """
-    values = _narrowed(values, bound)
-    places = rows * width + columns
-    if not np.all(places[1:] > places[:-1]):
-        order = np.argsort(places, kind="stable")
-        places, values = places[order], values[order]
-        starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
-        places, values = places[starts], np.add.reduceat(values, starts)
-        rows, columns = places // max(width, 1), places % max(width, 1)
-    keep = values != 0
-    if not np.all(keep):
-        rows, columns, values = rows[keep], columns[keep], values[keep]
-    return _Entries(rows, columns, _tight(values))
-
-
-def _added(a: _Entries, b: _Entries, width: int) -> _Entries:
-    """Return the sum; neither is empty."""
-    bound = _largest(a.values) + _largest(b.values)
-    a, b = a.narrowed(bound), b.narrowed(bound)
-    rows = int(max(a.rows[-1], b.rows[-1])) + 1
-    if bound < _WORD and _COST_CELL * rows * width < _COST_ENTRY * (len(a.values) + len(b.values)):
-        cells = _cells(a, (rows, width), np.int64)
-        cells[b.rows, b.columns] += b.values
-        return _of_cells(cells)
-    rows, columns, values = (np.concatenate(parts) for parts in zip(a, b, strict=True))
-    return _collected(rows, columns, values, width, bound)
-
-
-def _product(left: IntegerMatrix, right: IntegerMatrix, shape: tuple[int, int]) -> IntegerMatrix:
-    """Return left @ right by the cheapest exact route."""
-    (rows, inner), columns = left.shape, shape[1]
-    a, b = left.entries, right.entries
-    if not left.size or not right.size:
-        return IntegerMatrix.at_places(shape, a.rows[:0], np.zeros(0, dtype=np.int64))
-    starts = np.searchsorted(b.rows, np.arange(inner + 1))
-    lengths = np.diff(starts)[a.columns]
-    steps = int(lengths.sum())
-    longest = int(np.bincount(a.rows, minlength=1).max())
-    bound = left.largest() * right.largest() * longest
-    a, b = a.narrowed(bound), b.narrowed(bound)
-    cells = rows * inner + inner * columns + rows * columns
-    work = rows * inner * columns
-    if bound < _MANTISSA:
-        blas = _COST_CELL * cells + _COST_BLAS * work
-        if cells <= _MOST_CELLS and blas < _COST_ENTRY * steps:
-            dense = _cells(a, left.shape, float) @ _cells(b, right.shape, float)
-            return IntegerMatrix(shape, entries=_of_cells(dense))
-    elif _COST_OBJECT * steps > 20 * _COST_CELL * cells + _COST_FLINT * work:
-        return IntegerMatrix(shape, flint=left.flint * right.flint)
-    return IntegerMatrix(shape, entries=_joined(a, b, starts, lengths, shape, bound))
-
-
-def _joined(
-    a: _Entries,
-    b: _Entries,
-    starts: np.ndarray,
-    lengths: np.ndarray,
-    shape: tuple[int, int],
-    bound: int,
-) -> _Entries:
-    """Return a·b entry by entry: every entry of a with the row of b that it meets."""
-    mine = np.repeat(np.arange(len(a.rows)), lengths)
-    first = np.cumsum(lengths) - lengths
-    theirs = np.arange(len(mine)) - np.repeat(first - starts[a.columns], lengths)
-    values = a.values[mine] * b.values[theirs]
-    rows, columns = a.rows[mine], b.columns[theirs]
-    size = shape[0] * shape[1]
-    if bound < _MANTISSA and size <= min(4 * len(mine), _MOST_CELLS):
-        places = rows * shape[1] + columns
-        return _of_cells(
-            np.bincount(places, weights=values.astype(float), minlength=size).reshape(shape)
-        )
-    return _collected(rows, columns, values, shape[1], bound)

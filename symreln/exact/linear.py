@@ -7,11 +7,7 @@ With parameters, a symmetric matrix is first cut into constant invariant blocks
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
-from flint import fmpq_mat, fmpz_mat
-
-from symreln.base.linked import linked
 from symreln.errors import InputError
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import invariant_blocks
@@ -127,24 +123,17 @@ def evaluate(polynomial: Sequence[Scalar], matrix: ExactMatrix, on: ExactMatrix)
 def coordinates(basis: ExactMatrix, targets: ExactMatrix) -> ExactMatrix | None:
     """Return C with basis·C = targets, or None where the columns are no basis of the targets.
 
-    Exact: a square subsystem is solved by Cramer's rule, and the whole equation is checked.
+    Exact: a square subsystem is solved, and the whole equation is checked.
     """
     width, names = basis.shape[1], basis.parameters
     top, goal = basis.numerators(), targets.numerators()
     rows = polynomials.independent_rows(list(zip(*top, strict=True)))
     if len(rows) < width:
         return None
-    wide = [[*top[row], *goal[row]] for row in rows]
-    packing = polynomials.Packing.for_minors(wide, names)
-    packed = [[packing.pack(entry) for entry in row] for row in wide]
-    left = fmpz_mat([row[:width] for row in packed])
-    right = fmpz_mat([row[width:] for row in packed])
-    determinant = left.det()
-    # Cramer: determinant·solution is made of minors of ``wide``.
-    minors, _ = (cast("fmpq_mat", left.solve(right)) * determinant).numer_denom()
-    entries = [packing.unpack(int(minor)) for minor in minors.entries()]
+    _, reduced, below = polynomials.echelon([[*top[row], *goal[row]] for row in rows])
+    entries = [entry for row in reduced for entry in row[width:]]
     found = ExactMatrix.of_polynomials((width, targets.shape[1]), names, entries)
-    below = Scalar(names, targets.denominator * packing.unpack(int(determinant)))
+    below = Scalar(names, targets.denominator * below)
     found = found.scale(Scalar(names, basis.denominator) / below)
     return found if (basis @ found - targets).is_zero else None
 
@@ -171,38 +160,9 @@ def _square(matrix: ExactMatrix, name: str) -> None:
 
 
 def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
-    """Return the inverse of a constant matrix, by its connected components."""
-    links: list[set[int]] = [{k} for k in range(matrix.shape[0])]
-    for part in matrix.terms.values():
-        for row, column in zip(part.rows.tolist(), part.columns.tolist(), strict=True):
-            links[row].add(column)
-    groups = linked(links)
-    if len(groups) == 1:
-        return _whole_inverse(matrix)
-    known: dict[tuple, ExactMatrix] = {}
-    placed = []
-    for members in groups:
-        block = matrix.select(rows=members, columns=members)
-        numerator, denominator = block.integers()
-        spelled = len(members), denominator, tuple(map(int, numerator.entries()))
-        if spelled not in known:
-            known[spelled] = _whole_inverse(block)
-        placed.append(known[spelled].placed(members, members, matrix.shape))
-    return _total(placed).reduced()
-
-
-def _whole_inverse(matrix: ExactMatrix) -> ExactMatrix:
     numerator, denominator = matrix.integers()
     top, bottom = integers.inverse(numerator)
     return ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters).reduced()
-
-
-def _total(parts: Sequence[ExactMatrix]) -> ExactMatrix:
-    """Return a sum, in pairs, so that the work is n log n."""
-    if len(parts) == 1:
-        return parts[0]
-    half = len(parts) // 2
-    return _total(parts[:half]) + _total(parts[half:])
 
 
 def _by_blocks(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:

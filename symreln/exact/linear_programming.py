@@ -84,17 +84,6 @@ def direction(strict: Sequence[Row], weak: Sequence[Row], size: int) -> Directio
     return proof
 
 
-def realisable(samples: Sequence[Row], gate: Sequence[int]) -> bool:
-    """Return whether some direction opens exactly the gate's samples.
-
-    Args:
-        samples: Columns of X over any ordered field.
-        gate: 0 or 1 a sample.
-    """
-    split = [[x for x, g in zip(samples, gate, strict=True) if bool(g) == side] for side in (1, 0)]
-    return isinstance(direction(split[0], split[1], len(samples[0])), Direction)
-
-
 def proves(proof: Farkas, strict: Sequence[Row], weak: Sequence[Row], size: int) -> bool:
     """Return whether multipliers prove that there is no direction; sums and signs only."""
     if len(proof.strict) != len(strict) or len(proof.weak) != len(weak):

@@ -182,16 +182,12 @@ class ExactMatrix:
         """Return matrices over the same parameters, with equally many rows, side by side."""
         if len(parts) == 1:
             return parts[0]
-        height, width = parts[0].shape[0], sum(part.shape[1] for part in parts)
-        placed, start = [], 0
-        for part in parts:
-            columns = np.arange(start, start + part.shape[1])
-            placed.append(part._moved(np.arange(height), columns, (height, width)))
-            start += part.shape[1]
-        while len(placed) > 1:  # in pairs, so that the work is n log n
-            pairs = [placed[k : k + 2] for k in range(0, len(placed), 2)]
-            placed = [pair[0] + pair[1] if len(pair) == 2 else pair[0] for pair in pairs]
-        return placed[0]
+        half = len(parts) // 2
+        left, right = cls.beside(parts[:half]), cls.beside(parts[half:])
+        height, start = left.shape
+        shape = (height, start + right.shape[1])
+        first = left.placed(range(height), range(start), shape)
+        return first + right.placed(range(height), range(start, shape[1]), shape)
 
     # -- arithmetic -----------------------------------------------------------------------------
 
@@ -299,30 +295,21 @@ class ExactMatrix:
 
     def _without_common_factor(self) -> ExactMatrix:
         """Return the matrix with the polynomial cancelled that divides all of it, if any does."""
-        place = divmod(min(part.first for part in self.terms.values()), self.shape[1])
-        entry = {key: part.entry(*place) for key, part in self.terms.items()}
-        first = polynomial_ring(self.parameters).from_dict(entry)
-        common = self.denominator.gcd(first).primitive()[1]
-        terms = self._quotient(common)
-        if terms is None:  # most often what divides the first entry divides all of them
-            for _, _, numerator in self._spelled(lambda numerator: numerator):
-                common = common.gcd(numerator).primitive()[1]
-            terms = self._quotient(common)
-        assert terms is not None
-        return self if common.is_constant() else self._with(terms, self.denominator // common)
+        common = self.denominator.primitive()[1]
+        for _, _, numerator in self._spelled(lambda numerator: numerator):
+            common = common.gcd(numerator).primitive()[1]
+            if common.is_constant():
+                return self
+        return self._with(self._quotient(common), self.denominator // common)
 
-    def _quotient(self, divisor: fmpz_mpoly) -> Terms | None:
-        """Return the terms divided by a primitive polynomial; None where it does not divide all."""
-        if divisor.is_constant():
-            return self.terms
+    def _quotient(self, divisor: fmpz_mpoly) -> Terms:
+        """Return the terms divided by a primitive polynomial that divides all entries."""
         rows = [(tuple(map(int, e)), int(c)) for e, c in divisor.to_dict().items()]
         lead, leading = max(rows)
         left, found = dict(self.terms), {}
         while left:
             top = max(left)
             key, part = tuple(x - y for x, y in zip(top, lead, strict=True)), left[top]
-            if min(key, default=0) < 0 or part.content(leading) != abs(leading):
-                return None
             found[key] = part.divided(leading)
             for exponents, coefficient in rows:
                 _add(left, _sum(key, exponents), found[key] * -coefficient)
@@ -359,20 +346,6 @@ class ExactMatrix:
             width if columns is None else len(columns),
         )
         return self._moved(_places(rows, height), _places(columns, width), shape)
-
-    def equal_rows(self) -> list[list[int]]:
-        """Return the places of rows that are equal together, by their first."""
-        keys: list[list[object]] = [[] for _ in range(self.shape[0])]
-        for exponents, part in self.terms.items():
-            ends = np.searchsorted(part.rows, np.arange(self.shape[0] + 1))
-            for row, key in enumerate(keys):
-                own = slice(ends[row], ends[row + 1])
-                if own.start < own.stop:
-                    key += exponents, part.columns[own].tobytes(), *part.values[own].tolist()
-        found: dict[tuple[object, ...], list[int]] = {}
-        for row, key in enumerate(keys):
-            found.setdefault(tuple(key), []).append(row)
-        return [*found.values()]
 
     def masked(
         self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None

@@ -25,8 +25,6 @@ Vectors = tuple[arb_mat, arb_mat]
 #: A column's entries that are not exactly 0: modes of structured data have few others.
 _Column = dict[int, arb]
 
-# QR in float64 loses about log10(condition) digits of 16; 100 keeps the basis good to 1e-13.
-_WELL_CONDITIONED = 100.0
 _START_BITS = 128
 _MOST_BITS = 1 << 14
 
@@ -121,20 +119,15 @@ def _orthonormal(
     while bits <= most:
         with enclosure.precision(bits):
             columns = _columns(words, weights, minpoly, root, bits)
-            floats = _unit_columns(columns, height, width)
-            if floats is not None:
-                q, r = np.linalg.qr(floats)
-                if np.linalg.cond(r) < _WELL_CONDITIONED:
-                    return q
-                exact = _gram_schmidt(columns)
-                if exact is not None and all(
-                    entry.rad() < 1e-20 for column in exact for entry in column.values()
-                ):
-                    result = np.zeros((height, width))
-                    for index, column in enumerate(exact):
-                        for row, entry in column.items():
-                            result[row, index] = float(entry.mid())
-                    return result
+            columns = _gram_schmidt(columns)
+            if columns is not None and all(
+                entry.rad() < 1e-20 for column in columns for entry in column.values()
+            ):
+                result = np.zeros((height, width))
+                for index, column in enumerate(columns):
+                    for row, entry in column.items():
+                        result[row, index] = float(entry.mid())
+                return result
         bits *= 2
         if bits > 1024 and minpoly and _repeated(minpoly, root):
             return None
@@ -167,22 +160,6 @@ def _columns(
         {row: entry for row, entry in enumerate(column) if not entry.is_zero()}
         for column in total.transpose().tolist()
     ]
-
-
-def _unit_columns(columns: Sequence[_Column], height: int, width: int) -> np.ndarray | None:
-    """Return the columns scaled to length 1 in float64, or None where a ball is too wide."""
-    result = np.zeros((height, width))
-    for index, column in enumerate(columns):
-        largest = max((abs(entry).upper() for entry in column.values()), default=arb(0))
-        if not largest > 0:
-            return None
-        for row, entry in column.items():
-            scaled = entry / largest
-            if not scaled.rad() < 1e-20:
-                return None
-            result[row, index] = float(scaled.mid())
-        result[:, index] /= np.linalg.norm(result[:, index])
-    return result
 
 
 def _gram_schmidt(columns: Sequence[_Column]) -> list[_Column] | None:

@@ -1,4 +1,4 @@
-"""Small dense matrices over Z[parameters]: characteristic polynomial, adjugate, Krylov vectors.
+"""Small dense matrices over Z[parameters]: characteristic polynomial, echelon form, independence.
 
 Blocks that depend on parameters are small (their size is the number of eigenvalues that meet one
 vector), so division-free schoolbook algorithms over FLINT's sparse polynomials are enough.
@@ -23,79 +23,48 @@ Table = list[list[fmpz_mpoly]]
 SPECTRAL = "x!"  # not an identifier, so no parameter can have this name
 
 
-class Packing:
-    """Polynomials with bounded coefficients and degrees packed into single integers.
-
-    Substituting high powers of two for the parameters (Kronecker) turns a determinant of
-    polynomials into one determinant of integers, which FLINT computes modulo many primes. The
-    bounds are proven, so unpacking is exact.
-    """
-
-    def __init__(self, parameters: tuple[str, ...], degrees: Sequence[int], bound: int) -> None:
-        self.ring = polynomial_ring(parameters)
-        self.bytes = (bound.bit_length() + 2) // 8 + 1
-        self.lengths = [degree + 1 for degree in degrees]
-        self.size = 1
-        self.strides: list[int] = []
-        for length in self.lengths:
-            self.strides.append(self.size)
-            self.size *= length
-        self._offset = int.from_bytes((b"\x00" * (self.bytes - 1) + b"\x80") * self.size, "little")
-
-    @classmethod
-    def for_minors(
-        cls, rows: Sequence[Sequence[fmpz_mpoly]], parameters: tuple[str, ...]
-    ) -> Packing:
-        """Return a packing for every minor of the rows, one entry taken from each row at most."""
-        bound = 1
-        degrees = [0] * len(parameters)
-        for row in rows:
-            bound *= 1 + sum(_norm(entry) for entry in row)
-            for index in range(len(parameters)):
-                degrees[index] += max(
-                    (int(entry.degrees()[index]) for entry in row if not entry.is_zero()), default=0
-                )
-        return cls(parameters, degrees, bound)
-
-    def pack(self, polynomial: fmpz_mpoly) -> int:
-        """Return the polynomial's value at the powers of two."""
-        # A sum of shifted coefficients would copy the whole number for each of them.
-        width, half = self.bytes, 1 << (8 * self.bytes - 1)
-        data = bytearray(self._offset.to_bytes(width * self.size, "little"))
-        for exponents, coefficient in polynomial.to_dict().items():
-            place = sum(int(e) * stride for e, stride in zip(exponents, self.strides, strict=True))
-            data[place * width : (place + 1) * width] = (half + int(coefficient)).to_bytes(
-                width, "little"
-            )
-        return int.from_bytes(data, "little") - self._offset
-
-    def unpack(self, value: int) -> fmpz_mpoly:
-        """Return the polynomial with this value."""
-        # The offset makes every digit positive: digit = coefficient + half of the base.
-        width, half = self.bytes, 1 << (8 * self.bytes - 1)
-        data = (value + self._offset).to_bytes(width * self.size, "little")
-        found: dict[tuple[int, ...], int] = {}
-        for place in range(self.size):
-            digit = int.from_bytes(data[place * width : (place + 1) * width], "little") - half
-            if digit:
-                key, rest = [], place
-                for length in self.lengths:
-                    rest, power = divmod(rest, length)
-                    key.append(power)
-                found[tuple(key)] = digit
-        return self.ring.from_dict(found)
-
-
-def _norm(polynomial: fmpz_mpoly) -> int:
-    """Return the sum of the absolute values of the coefficients."""
-    return sum(abs(int(c)) for c in polynomial.coeffs())
-
-
 def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
-    """Return the coefficients of det(x - a), low to high."""
-    packing = Packing.for_minors(a, parameters)
-    packed = fmpz_mat([[packing.pack(entry) for entry in row] for row in a])
-    return [packing.unpack(int(c)) for c in packed.charpoly().coeffs()]
+    """Return the coefficients of det(x - a), low to high, by Faddeev and LeVerrier."""
+    size, zero = len(a), polynomial_ring(parameters).constant(0)
+    found, product = [zero + 1], [[zero] * size for _ in range(size)]
+    for step in range(1, size + 1):
+        # a·(product + c·1), of which the trace gives the next coefficient.
+        for place in range(size):
+            product[place][place] += found[-1]
+        columns = list(zip(*product, strict=True))
+        product = [[_dot(row, column, zero) for column in columns] for row in a]
+        trace = sum((product[place][place] for place in range(size)), zero)
+        found.append(-trace // step)
+    return found[::-1]
+
+
+def _dot(a: Sequence[fmpz_mpoly], b: Sequence[fmpz_mpoly], zero: fmpz_mpoly) -> fmpz_mpoly:
+    terms = (x * y for x, y in zip(a, b, strict=True) if not (x.is_zero() or y.is_zero()))
+    return sum(terms, zero)
+
+
+def echelon(rows: Sequence[Sequence[fmpz_mpoly]]) -> tuple[list[int], Table, fmpz_mpoly]:
+    """Return (pivot columns, rows of the reduced form times d, d) without a fraction on the way.
+
+    By Bareiss' rule: every entry is a minor, and d is that of the pivots.
+    """
+    table, pivots = [list(row) for row in rows], list[int]()
+    last = rows[0][0].context().constant(1)
+    for place in range(len(rows[0])):
+        done = len(pivots)
+        chosen = next((i for i in range(done, len(table)) if not table[i][place].is_zero()), None)
+        if chosen is None:
+            continue
+        table[done], table[chosen] = table[chosen], table[done]
+        own, pivot = table[done], table[done][place]
+        for i, row in enumerate(table):
+            if i != done:
+                factor = row[place]
+                pairs = zip(row, own, strict=True)
+                table[i] = [(pivot * x - factor * y) // last for x, y in pairs]
+        last = pivot
+        pivots.append(place)
+    return pivots, table[: len(pivots)], last
 
 
 def in_x(coefficients: Sequence[Scalar]) -> fmpz_mpoly:
@@ -126,11 +95,6 @@ def primitive(vector: Sequence[fmpz_mpoly]) -> list[fmpz_mpoly]:
     return [entry // common for entry in vector]
 
 
-def evaluation_point(parameters: tuple[str, ...], attempt: int = 0) -> tuple[int, ...]:
-    """Return a fixed integer point at which no accident is expected."""
-    return tuple(1_000_003 + 7919 * index + 104_729 * attempt for index in range(len(parameters)))
-
-
 def lattice(size: int, degree: int) -> Iterator[tuple[int, ...]]:
     """Yield the points of whole numbers >= 0 whose sum is at most ``degree``, in order of the sum.
 
@@ -156,8 +120,8 @@ def rows_at_point(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
 
     As many as there are columns prove that these are independent; fewer prove nothing.
     """
-    names = columns[0][0].context().names()
-    point = evaluation_point(tuple(names))
+    # A fixed point at which no accident is expected.
+    point = [1_000_003 + 7919 * place for place in range(columns[0][0].context().nvars())]
     return integers.pivot_columns(
         fmpz_mat([[int(entry(*point)) % integers.PRIME for entry in column] for column in columns])
     )
@@ -166,9 +130,4 @@ def rows_at_point(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
 def independent_rows(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
     """Return rows on which the columns have their rank, exactly; as many as the rank is."""
     found = rows_at_point(columns)
-    if len(found) == len(columns):
-        return found
-    # No minor that is not zero vanishes in a packing that holds all of them.
-    packing = Packing.for_minors(columns, tuple(columns[0][0].context().names()))
-    packed = [[packing.pack(entry) for entry in column] for column in columns]
-    return integers.exact_pivot_columns(fmpz_mat(packed))
+    return found if len(found) == len(columns) else echelon(columns)[0]

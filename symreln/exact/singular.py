@@ -175,11 +175,7 @@ def singular_vectors(spectrum: JointSpectrum) -> tuple[tuple[Columns, Columns], 
 def _sides(spectrum: JointSpectrum, mode_class: ModeClass) -> list[_Side]:
     """Return U and V of conjugate modes, up to signs, with squared lengths."""
     field, v = Field(mode_class.minpoly), list(_orthogonal(spectrum, mode_class))
-    alike = spectrum.sigma_yx.equal_rows()  # as are rows of U then
-    groups = {row: place for place, rows in enumerate(alike) for row in rows}
-    told_apart = spectrum.sigma_yx.select(rows=[rows[0] for rows in alike])
-    short = [_shortened(field, column) for column in _images(field, told_apart, v)]
-    u = [[column[groups[row]] for row in range(len(groups))] for column in short]
+    u = [_shortened(field, column) for column in _images(field, spectrum.sigma_yx, v)]
     return [(side, tuple(_dot(field, each, each) for each in side)) for side in (u, v)]
 
 

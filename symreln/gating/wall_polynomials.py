@@ -15,13 +15,13 @@ from __future__ import annotations
 from itertools import combinations
 from math import comb
 
-from flint import fmpz_mat, fmpz_mpoly
+from flint import fmpz_mpoly
 
 from symreln.claims.exceptional import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.polynomials import SPECTRAL, Packing, in_x, independent_rows
+from symreln.exact.polynomials import SPECTRAL, characteristic, in_x, independent_rows
 from symreln.exact.scalar import polynomial_ring
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 
@@ -123,7 +123,7 @@ def minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
         raise LimitReachedError(msg)
     if not height:
         return []
-    packing = Packing.for_minors(matrix.numerators(), matrix.parameters)
-    columns = dict.fromkeys(tuple(map(packing.pack, c)) for c in matrix.T.numerators())
-    found = dict.fromkeys(int(fmpz_mat(chosen).det()) for chosen in combinations(columns, height))
-    return [packing.unpack(value) for value in found if value]
+    columns = {tuple(map(str, column)): column for column in matrix.T.numerators()}.values()
+    # The constant term of det(x - A) is ± det A.
+    found = (characteristic([*c], matrix.parameters)[0] for c in combinations(columns, height))
+    return [*{str(value): value for value in found if not value.is_zero()}.values()]

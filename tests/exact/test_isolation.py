@@ -8,7 +8,7 @@ from random import Random
 from flint import arb, fmpq, fmpz_poly
 from hypothesis import given
 
-from symreln.exact import enclosure, isolation
+from symreln.exact import enclosure
 from tests.strategies import examples, seeds
 
 
@@ -25,7 +25,7 @@ def polynomial(random: Random) -> fmpz_poly:
 def test_roots_are_those_of_flint(seed):
     p = polynomial(Random(seed))
     with enclosure.precision(128):
-        mine = sorted(isolation.real_roots(p, 128), key=lambda pair: pair[0].mid())
+        mine = sorted(enclosure._isolated_roots(p, 128), key=lambda pair: pair[0].mid())
         flint = [(x.real, m) for x, m in p.complex_roots() if x.imag == 0]
     flint.sort(key=lambda pair: pair[0].mid())
     assert [m for _, m in mine] == [m for _, m in flint]
@@ -57,7 +57,7 @@ def test_roots_so_near_that_newton_takes_one_for_the_other():
         p *= fmpz_poly([-root.numerator, root.denominator])
     with enclosure.precision(4000):
         for bits in (800, 3000):
-            found = sorted((ball for ball, _ in isolation.real_roots(p, bits)), key=arb.mid)
+            found = sorted((ball for ball, _ in enclosure._isolated_roots(p, bits)), key=arb.mid)
             for n, ball in enumerate(found):
                 held = [ball.contains(fmpq(r.numerator, r.denominator)) for r in roots]
                 assert held == [n == k for k in range(4)]

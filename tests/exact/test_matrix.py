@@ -211,18 +211,3 @@ def test_empty_matrices():
     zero = ExactMatrix.zeros(2, 2, ("c",))
     assert zero.scale(Scalar.symbol("c", ("c",))).reduced() == zero
     assert zero.is_constant
-
-
-@examples(40)
-@given(seed=seeds)
-def test_rows_that_are_equal_are_found_together(seed):
-    random = Random(seed)
-    kinds = drawn(random, random.randint(1, 4), random.randint(1, 5))
-    matrix = kinds.select(rows=[random.randrange(kinds.shape[0]) for _ in range(8)])
-    groups, rows = matrix.equal_rows(), table_of(matrix)
-    assert [group[0] for group in groups] == sorted(group[0] for group in groups)
-    found = {row: place for place, group in enumerate(groups) for row in group}
-    assert sorted(found) == list(range(8))
-    for one in found:
-        for other in found:
-            assert (found[one] == found[other]) == (rows[one] == rows[other])
