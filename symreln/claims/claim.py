@@ -148,8 +148,8 @@ def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
 
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, in a chapter of its own, or among the lines of the derivation.
-Place = Literal["reduction", "end", "start", "chapter", "lines", ""]
+#: with the initial strengths, in a chapter of its own, or nowhere.
+Place = Literal["reduction", "end", "start", "chapter", ""]
 
 
 @record
@@ -163,8 +163,7 @@ class Shown:
         always: Whether the key is there, null, where nothing is claimed.
         printed: Whether the terminal prints its lines.
         warns: Whether ``print(derivation)`` does, which has ten lines for everything else.
-        checked: Whether its steps are among the derivation's checks; "start" where they rest on how
-            strengths start, which those that are carried over a switch of gates do not.
+        checked: Whether its steps are among the derivation's checks.
     """
 
     rule: Rule
@@ -173,4 +172,4 @@ class Shown:
     always: bool = True
     printed: bool = False
     warns: bool = False
-    checked: Literal["start", "all", ""] = ""
+    checked: bool = False

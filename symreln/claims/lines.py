@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
-from symreln.claims.edges import edge_lines, open_lines
+from symreln.claims.edge_lines import edge_lines, open_lines
 from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.routing import routing_of

@@ -157,8 +157,6 @@ def _sum_closes(derivation: Derivation) -> Line:
 
 def loss_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the loss as a function of the strengths, where these have a formula."""
-    if derivation.closed and derivation.loss is None:
-        yield _cross_terms()
     if derivation.loss is None:
         return
     yield Line(
@@ -171,31 +169,4 @@ def loss_lines(derivation: Derivation) -> Iterator[Line]:
         check="no error is left at the plateaus, and the sum over modes there is what they take "
         "off the loss of the samples, exact, stage by stage",
         holds=derivation.ask(reach_least_loss),
-    )
-
-
-def _cross_terms() -> Line:
-    """Say the loss of stages that disturb one another's outputs."""
-    size = 2
-    first, last = (sp.symbols(f"{name}_1:{size + 1}") for name in ("pi", "rho"))
-    k, g = (sp.Matrix(size, size, sp.symbols(f"{name}_1:{size**2 + 1}")) for name in ("k", "g"))
-    traced = (sp.diag(*first).T * k * sp.diag(*last) * g).trace()
-    summed = sp.Add(
-        *(first[a] * k[a, b] * last[b] * g[b, a] for a in range(size) for b in range(size))
-    )
-    return Line(
-        says="The loss in the strengths has cross terms between stages, which were not shown to "
-        "vanish; with the targets of the first stage,",
-        equation=(
-            r"L(t) &= \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_\alpha \pi_\alpha(t)\, "
-            r"u_\alpha^{\top} \Sigma^{yx}(p) v_\alpha + \tfrac{1}{2} \sum_{\alpha, \beta} "
-            r"\pi_\alpha(t)\, k_{\alpha \beta}\, \pi_\beta(t)\, g_{\beta \alpha},",
-            r"k_{\alpha \beta} &= u_\alpha^{\top} O_p O_j u_\beta, \qquad g_{\beta \alpha} = "
-            r"v_\beta^{\top} \Sigma^{x}(j, p) v_\alpha",
-        ),
-        because=r"$W_p = \sum_\alpha \pi_\alpha u_\alpha v_\alpha^{\top}$ put into the loss in "
-        "correlations, for the pathways of all stages together",
-        check=f"both sides subtracted, bases shortened by orthonormality, {IN_LETTERS}; two modes "
-        "of either pathway as matrices and as the sum",
-        holds=reduced_loss_holds(1) and sp.expand(traced - summed) == 0,
     )

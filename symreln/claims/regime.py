@@ -36,7 +36,7 @@ from flint import arb
 
 from symreln.base.records import record
 from symreln.base.summaries import few
-from symreln.claims.claim import Claim, Step
+from symreln.claims.claim import Claim
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
 from symreln.document.model import Block
@@ -44,7 +44,6 @@ from symreln.document.typeset import say
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 from symreln.exact.numeric import numpy_modes
-from symreln.laws import half_speed
 from symreln.laws.choice import solve
 from symreln.laws.ops import ARB
 
@@ -250,29 +249,3 @@ def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
     except InputError:
         return None
     return float((v * seen).sum() / v.shape[1])
-
-
-@record
-class _HalfSpeed(Claim):
-    """The reduction to a linear network."""
-
-    def steps(self) -> Iterator[Step]:
-        """Check the reduction.
-
-        Raises:
-            ArithmeticError: The identities do not hold: a bug of symreln, and nothing is printed.
-        """
-        if half_speed.reduction_residual() != 0:
-            msg = "the derivation's own check failed: a ReLU network at half speed"
-            raise ArithmeticError(msg)
-        yield Step(
-            name="half speed",
-            statement="Every sample (x, y) has its negative (−x, −y), as often; strengths of pairs "
-            "of units obey the linear equations of twice the time constant.",
-            check="samples compared as exact columns; substitution of π = ab/2, cancelled to 0",
-        )
-
-
-def half_speed_of(derivation: Derivation) -> _HalfSpeed | None:
-    """Say that a ReLU network is linear at half speed, where it is."""
-    return _HalfSpeed() if derivation.known.half_speed.holds else None

@@ -8,7 +8,7 @@ terminal and checks walk these tables, each in their order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from symreln.claims.claim import (
     Asked,
@@ -30,7 +30,7 @@ from symreln.claims.lines import derivation_lines
 from symreln.claims.loss import loss_of
 from symreln.claims.pathways import pathways_of, verdict_of
 from symreln.claims.phases import phases_of
-from symreln.claims.regime import half_speed_of, regime_of
+from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.routing import routing_of
 from symreln.claims.unsupported import unsupported_of
@@ -42,16 +42,15 @@ RULES = (
     Shown(rule=pathways_of, key="pathways"),
     Shown(rule=coupling_entries, key="couplings"),
     Shown(rule=loss_of, key="loss"),
-    Shown(rule=derivation_lines, key="lines", printed=True, checked="all"),
+    Shown(rule=derivation_lines, key="lines", printed=True, checked=True),
     Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
-    Shown(rule=half_speed_of, checked="start"),
     Shown(rule=edges_of, place="chapter", key="graph", always=False),
     Shown(rule=routing_of, place="chapter", key="routing", always=False, printed=True),
     Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter", key="phases", always=False),
-    Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked="all"),
-    Shown(rule=narrow_pathways, checked="all"),
+    Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked=True),
+    Shown(rule=narrow_pathways, checked=True),
     Shown(rule=width_of, place="end", key="width", always=False),
     Shown(rule=head_starts_of, place="start", key="head_starts", always=False, printed=True),
     Shown(rule=gate_law_of, place="chapter", key="gate_law", always=False, printed=True),
@@ -76,9 +75,9 @@ def warnings_of(derivation: Asked) -> list[str]:
     return lines_of(derivation, *(s.rule for s in RULES if s.warns))
 
 
-def checks_of(derivation: Asked, rests_on: Literal["start", "all"]) -> list[Step]:
-    """Return the checks that rest on how strengths start, or all others."""
-    return steps_of(derivation, *(s.rule for s in RULES if s.checked == rests_on))
+def checks_of(derivation: Asked) -> list[Step]:
+    """Return the checks of what is claimed."""
+    return steps_of(derivation, *(s.rule for s in RULES if s.checked))
 
 
 def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:

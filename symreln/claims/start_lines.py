@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.edges import shared_start_line
+from symreln.claims.edge_lines import shared_start_line
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
-from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, X, integral, proven_once, vanish
-from symreln.laws.sigmoid_drive import mean_square, sigmoid_lines
+from symreln.laws.sigmoid_drive import sigmoid_lines
 from symreln.laws.two_layer import TwoLayer
-from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
 
 _A0, _B0, _S, _UNITS, _H = sp.symbols("a_0 b_0 s N h", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)
-#: Steps of the phases that are multiplied out, and of the mode alone after them.
-_PHASES, _STEPS = (2, 1), 1
 _GROWN = sp.exp(_S * TIME / TIME_CONSTANT)
 #: What grows of a product of two amplitudes, and what dies out.
 _GROWING, _DYING = ((_A0 + sign * _B0) ** 2 / 4 for sign in (1, -1))
@@ -228,38 +224,5 @@ def _ahead() -> Iterator[Line]:
             -primitive.subs(fades, faded.subs(TIME, 0)) - total,
         )
         and cancelled(sp.exp(2 * step * total) / sp.exp(2 * step * half)).subs(STRENGTH0, 0) == 1,
-        main=True,
-    )
-    yield _product()
-
-
-def _product() -> Line:
-    """Return the effective start of a mode that earlier ones drive as well."""
-    # Polynomials in s/τ and E v/τ, in the directions u and one across, which SymPy multiplies
-    # without asking what the sign of each is.
-    ring, s, *entries = sp.ring("s x_0 y_0 x_1 y_1", sp.QQ)
-    drives = [*zip(entries[::2], entries[1::2], strict=True)]
-    phases = [drive for drive, n in zip(drives, _PHASES, strict=True) for _ in range(n)]
-    alone, ends = (s, ring.zero), sum(_PHASES)
-    return Line(
-        says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
-        r"with $F_k = \bigl(\begin{smallmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{smallmatrix}\bigr)$ "
-        r"and $E_k$ all that it sees between two half-times, $T_k$ steps apart. From the last "
-        "of them, $t_m$, it follows its own formula, as if it had started from",
-        equation=(
-            rf"{to_latex(HEAD_START)} = \pi_0 \left(1 + \frac{{s}}{{\tau}}\right)^{{-2 t_m}} "
-            r"q^{\top} \Phi \Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + "
-            r"\frac{F_k}{\tau}\right)^{T_k}, \qquad q = \frac{1}{\sqrt{2}} "
-            r"\begin{pmatrix} v \\ u \end{pmatrix}",
-        ),
-        because="of a mode's weights only the part along $q$ grows on; where earlier modes add "
-        r"nothing, $\tilde{\pi}_0 = \pi_0$",
-        check=f"phases of {' and '.join(map(str, _PHASES))} steps, drives along other directions, "
-        f"and {counted(_STEPS, 'step')} of the mode alone, multiplied out: in the mean over "
-        "initial weights that are equally large in all directions the strength is "
-        r"$\tilde{\pi}_0 (1 + s/\tau)^{2 t}$, and $\pi_0$ is left where all drives are $s u$",
-        holds=mean_square(*phases, *repeat(alone, _STEPS))
-        == mean_square(*phases) * (1 + s) ** (2 * _STEPS)  # the start, times (1 + s/τ)^(2 t)
-        and mean_square(*repeat(alone, ends)) == (1 + s) ** (2 * ends),
         main=True,
     )

@@ -64,8 +64,8 @@ def _steps(derivation: Derivation, *, carried: bool) -> tuple[Step, ...]:
     proven = derivation.ask(certificate) is not None
     steps = [_certificate(len(derivation.stages))] if proven else []
     if modes and not carried:
-        steps += [_trajectories(modes), *checks_of(derivation, "start")]
-    return (*steps, *still, *(() if carried else checks_of(derivation, "all")))
+        steps.append(_trajectories(modes))
+    return (*steps, *still, *(() if carried else checks_of(derivation)))
 
 
 def _fail(what: str) -> ArithmeticError:

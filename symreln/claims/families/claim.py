@@ -163,7 +163,7 @@ class EverySize(Claim):
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
         if self.family.complete:
-            blocks = (*self._proof(), *self._starts())
+            blocks = tuple(self._proof())
             yield Section(title="For every size", label="sec:family", blocks=blocks)
 
     def first_page(self) -> Iterator[Block]:
@@ -229,7 +229,7 @@ class EverySize(Claim):
         )
 
     def _proof(self) -> Iterator[Block]:
-        """Yield the proof: common eigenspaces, then stages on them."""
+        """Yield the proof: common eigenspaces, then stages on them, and where modes start."""
         task = self._task
         exact = (task.scale * task.scale, 2 * task.items.number - 1, task.contexts.number)
         square, root, count = map(self._latex, exact)
@@ -264,35 +264,11 @@ class EverySize(Claim):
                 r"that is $\phi\, d_{\mathrm{eff}} u_k$: strengths stay equal, every mode evolves "
                 "on its own, and all targets are learned."
             )
-        yield say(
-            "`symreln verify certificate.json` computes all numbers again, with the standard "
-            "library alone, and compares dataset, gates, modes, levels and losses at "
-            "the declared sizes with those of the ordinary derivation."
-        )
-
-    def _starts(self) -> Iterator[Block]:
-        """Yield where modes of later stages start in effect, and why."""
-        if not self._started:
-            return
-        yield say(
-            "**Head start.** Until the half-time of the earlier mode on the same root or wavelet, "
-            r"a mode of a later stage is driven as well by the targets that are not learned yet: "
-            r"by $\Sigma^{yx}(p)$ with these put back, $r u'$ in the place of $s u$. It grows at "
-            "first $r/s$ times as fast as alone; afterwards only the residual drives it. What is "
-            r"put back is orthogonal to what is left, so that $\gamma = u^{\top} u' = s/r$. With "
-            r"these letters [#sec:lines] has $\tilde{\pi}_0$, from which it starts in effect."
-        )
-        header = ("r/s", r"\gamma", r"\nu_r", r"\nu_s", r"\nu_{\gamma}")
-        yield Table(
-            header=("modes of", "driven by", *map(Math, header)),
-            rows=tuple(
-                (
-                    mode.template.title,
-                    f"{ahead.by.template.name}, {ahead.by.part}",
-                    *(Math(to_latex(x)) for x in (ahead.faster, 1 / ahead.faster, *ahead.letters)),
-                )
-                for mode, ahead in self._started
-            ),
-            caption="Head starts for every size.",
-            alignment="llccccc",
-        )
+        if started := self._started:
+            faster = ", ".join(f"${to_latex(ahead.faster)}$" for _, ahead in started)
+            yield say(
+                "**Head start.** Until the half-time of the earlier mode on the same root or "
+                "wavelet, a mode of a later stage is driven as well by the targets that are not "
+                rf"learned yet, orthogonal to what is left: $r/s = 1/\gamma = $ {faster} times as "
+                r"fast. With these letters [#sec:lines] has $\tilde{\pi}_0$, from which it starts."
+            )
