@@ -18,8 +18,7 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD
 from symreln.report.folder import write_files
-from symreln.report.sweep_figure import sweep_figures
-from symreln.report.sweep_table import sweep_table, sweep_to_json
+from symreln.report.sweep_results import sweep_figures, sweep_table, sweep_to_json
 from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
 from symreln.specs.model import Spec

@@ -55,9 +55,10 @@ def new_axes(height: float, columns: int = 1) -> list[Axes]:
         height: Inches.
         columns: How many axes.
     """
-    figure = Figure(figsize=(TEXT_WIDTH, height), layout="constrained", dpi=72)
+    options: dict[str, Any] = {"layout": "constrained", "dpi": 72, "facecolor": "none"}
+    figure = Figure(figsize=(TEXT_WIDTH, height), **options)
     grid = figure.add_gridspec(1, columns)
-    return [figure.add_subplot(grid[0, column]) for column in range(columns)]
+    return [figure.add_subplot(grid[0, k], facecolor="none") for k in range(columns)]
 
 
 def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
@@ -163,24 +164,10 @@ def drawing(name: str, ax: Axes, *, pdf: bool = True) -> Drawing:
     """
     figure = ax.figure.figure
     # A context, because the SVG and PDF writers read these from rcParams alone.
-    with _style(), _transparent(figure):
+    with _style():
         if figure.get_layout_engine() is not None:
             _arrange(figure)
         return Drawing(name=name, svg=_svg(figure), pdf=_pdf(figure) if pdf else b"")
-
-
-@contextmanager
-def _transparent(figure: Figure) -> Iterator[None]:
-    """Hide the grounds of the figure and its axes."""
-    axes = [inner for ax in figure.axes for inner in (ax, *ax.child_axes)]
-    shown = [p for p in (figure.patch, *(ax.patch for ax in axes)) if p.get_visible()]
-    for patch in shown:
-        patch.set_visible(False)
-    try:
-        yield
-    finally:
-        for patch in shown:
-            patch.set_visible(True)
 
 
 # The canvases' own writers, because savefig draws every figure twice to lay it out.

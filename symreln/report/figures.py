@@ -11,7 +11,6 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Rectangle
 
 from symreln.document.words import letter
-from symreln.report.curve_labels import label_curves
 from symreln.report.drawing import (
     FONT_SIZE,
     dress,
@@ -36,6 +35,9 @@ _MOST_LETTERS = 60  # of names that fit below the width of a page
 _MOST_SHAPES = 6000  # finer ones than a page can show are an image
 _LONGEST_NAME = 14  # letters of a name beside a matrix of numbers
 _NAMES = 0.12  # share of given axes that names of curves take at the right
+_LINE = 9.0  # points from the name of a curve to the next
+_SAME_END = 2.0  # points within which ends cannot be told apart
+_FAR = 3 * _LINE  # points that a name may stand above or below its curve's end
 _HIGH, _BROAD = 0.09, 0.12  # shares of the axes from which an area has room for a letter
 
 
@@ -77,12 +79,12 @@ def draw_panel(ax: Axes, panel: Panel, *, beside: bool = True) -> Axes:
             ax.set_ylim(0, panel.top)
         for axis in panel.log:
             log_scale(ax, of="x" if axis == "x" else "y")
-    named = [(curve.name, curve.x, curve.y) for curve in panel.curves if curve.name]
+    named = [each for each in panel.curves if each.name and np.isfinite(each.y).any()]
     if named:
         if not beside:
             left, right = ax.get_xlim()
             ax.set_xlim(right=right + _NAMES * (right - left))
-        label_curves(ax, named)
+        _name_curves(ax, named)
     return ax
 
 
@@ -102,6 +104,57 @@ def _draw_curve(ax: Axes, curve: Curve) -> None:
         dashes = style.get("linestyle", "-")
         for edge in (curve.low, curve.high):
             ax.plot(curve.x, edge, color=style["color"], linewidth=0.6, linestyle=dashes)
+
+
+def _name_curves(ax: Axes, curves: Sequence[Curve]) -> None:
+    """Write the names of curves at their ends, a line apart, those with one end beside each other.
+
+    A name for which there is no room near its end is left out.
+    """
+    points = ax.get_window_extent().height * 72 / ax.figure.dpi
+    low, high = ax.get_ylim()
+    ends: list[tuple[float, float, list[str]]] = []  # height in points, time, names
+    for curve in sorted(curves, key=lambda each: _end(each)[1]):
+        time, value = _end(curve)
+        height = (value - low) / (high - low) * points
+        if ends and height - ends[-1][0] <= _SAME_END and time == ends[-1][1]:
+            ends[-1][2].append(curve.name)
+        else:
+            ends.append((height, time, [curve.name]))
+    places = _spread([height for height, _, _ in ends])
+    for (height, time, names), place in zip(ends, places, strict=True):
+        if abs(place - height) > _FAR:
+            continue
+        line = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 1}
+        ax.annotate(
+            ", ".join(names if len(names) < 3 else [names[0], "…", names[-1]]),
+            (time, height / points),
+            xycoords=("data", "axes fraction"),
+            xytext=(6, place - height),
+            textcoords="offset points",
+            va="center",
+            fontsize=FONT_SIZE - 1,
+            color=INK,
+            annotation_clip=False,
+            arrowprops=line | {"relpos": (0, 0.5)} if abs(place - height) > 1 else None,
+        )
+
+
+def _end(curve: Curve) -> tuple[float, float]:
+    """Return the last time at which a curve is drawn, and its value there."""
+    last = np.flatnonzero(np.isfinite(curve.y))[-1]
+    return float(curve.x[last]), float(curve.y[last])
+
+
+def _spread(ends: Sequence[float]) -> list[float]:
+    """Return heights a line apart, as near to increasing ``ends`` as a mean of each group is."""
+    groups: list[list[float]] = []  # of ends less the lines below them: equal within a group
+    for place, end in enumerate(ends):
+        groups.append([end - place * _LINE])
+        while len(groups) > 1 and np.mean(groups[-2]) >= np.mean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    level = [float(np.mean(group)) for group in groups for _ in group]
+    return [each + place * _LINE for place, each in enumerate(level)]
 
 
 def _draw_cells(ax: Axes, cells: Cells) -> None:

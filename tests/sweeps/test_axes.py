@@ -6,7 +6,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError, NotSupportedError
-from symreln.report.sweep_figure import _numbers
+from symreln.report.sweep_results import _numbers
 from symreln.sweeps.axes import read_axes
 from tests.sweeps.examples import SPEC, arguments, command, spec
 
