@@ -9,13 +9,14 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
-from symreln.experiment import depth as depths
-from symreln.report.chapters.depth import (
+from symreln.lab import depth as depths
+from symreln.lab.depth_report import (
     HEADER,
+    depth_files,
     depth_rows,
     depth_sentences,
+    depth_to_json,
 )
-from symreln.report.depth_figure import depth_files, depth_to_json
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class DepthAnswer(AbstractAnswer):
         return depth_to_json(self.found)
 
     def files(self) -> dict[str, str | bytes]:
-        """Return curves.npz, depth.svg, depth.html and depth.json, by file name."""
+        """Return curves.npz, depth.svg and depth.json, by file name."""
         return depth_files(self.found)
 
     def lines(self) -> Iterator[str]:
@@ -60,7 +61,7 @@ def depth(
 
     A network of nodes and edges, by default the paper's two hidden layers; the ReLU network has as
     many hidden layers of network.hidden units. That they differ is a result, not a failure. The
-    files are depth.json, depth.html, depth.svg and curves.npz.
+    files are depth.json, depth.svg and curves.npz.
 
     Args:
         spec: A spec, its file or its name; of nodes and edges with at least two hidden nodes on a

@@ -48,7 +48,7 @@ class GateAnswer(AbstractAnswer):
     def files(self) -> dict[str, str | bytes]:
         """Return the JSON, tables as Markdown, and the figure, by file name."""
         # Here, because Matplotlib takes time to import.
-        from symreln.report.gate_figures import figure_of
+        from symreln.gating.gate_figures import figure_of
 
         found = {self.found.file: dumps(self.to_json()), **self._more(), **self.found.tables}
         drawn = figure_of(self.found)

@@ -18,7 +18,6 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD
 from symreln.report.folder import write_files
-from symreln.report.sweep_results import sweep_figures, sweep_table, sweep_to_json
 from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
 from symreln.specs.model import Spec
@@ -26,6 +25,7 @@ from symreln.specs.spec_text import spec_toml
 from symreln.sweeps import tasks
 from symreln.sweeps.axes import read_axes
 from symreln.sweeps.summary import Summary, SummaryRow, summarise
+from symreln.sweeps.sweep_results import sweep_table, sweep_to_json
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
 
@@ -57,11 +57,8 @@ class SweepAnswer(AbstractAnswer):
         return sweep_to_json(self.found)
 
     def files(self) -> dict[str, str | bytes]:
-        """Return the figures and sweep.json, by file name; a part of a sweep has none."""
-        if self.shard is not None:
-            return {}
-        figures = {f"{each.name}.svg": each.svg for each in sweep_figures(self.found)}
-        return {**figures, "sweep.json": dumps(self.to_json())}
+        """Return sweep.json, by its name; a part of a sweep has none."""
+        return {} if self.shard is not None else {"sweep.json": dumps(self.to_json())}
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""

@@ -31,7 +31,6 @@ from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
 from symreln.claims.starts import mode_kappas, start_factors
 from symreln.errors import NotSupportedError
-from symreln.experiment.distributions import spread_moments
 from symreln.experiment.training import GDLN, RELU, train_pair
 from symreln.train.record import Recording
 from symreln.verdict.judge import Level
@@ -347,3 +346,17 @@ def shown_share(points: np.ndarray) -> float:
     """Share of the summed squared distances that a picture shows; 1 where there are none."""
     whole = float((points**2).sum())
     return float((points[:, :PLANE] ** 2).sum()) / whole if whole > 0 else 1.0
+
+
+def spread_moments(loss: np.ndarray, count: int) -> np.ndarray:
+    """Return steps spread over time and over what a loss falls, the first and the last with them.
+
+    Args:
+        loss: At every step.
+        count: How many steps; fewer where there are fewer.
+    """
+    fallen = np.maximum.accumulate(loss[0] - loss)
+    time = np.linspace(0, 1, len(loss))
+    place = time + (fallen / fallen[-1] if fallen[-1] > 0 else time)
+    wanted = np.linspace(0, place[-1], min(count, len(loss)))
+    return np.unique(np.searchsorted(place, wanted))

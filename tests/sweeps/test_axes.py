@@ -6,7 +6,6 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError, NotSupportedError
-from symreln.report.sweep_results import _numbers
 from symreln.sweeps.axes import read_axes
 from tests.sweeps.examples import SPEC, arguments, command, spec
 
@@ -14,26 +13,25 @@ __all__ = ["spec"]
 
 
 @pytest.mark.parametrize(
-    ("text", "values", "numbers"),
+    ("text", "values"),
     [
-        ("network.hidden=3,5", ("3", "5"), [3.0, 5.0]),
-        ("network.hidden=[3, 5,]", ("3", "5"), [3.0, 5.0]),
-        ("network.hidden = 7", ("7",), [7.0]),
-        ("k=1/2,0.25", ("1/2", "0.25"), [0.5, 0.25]),
-        ('k="a,b",c', ('"a,b"', "c"), None),
-        ("k=mean,sum", ("mean", "sum"), None),
-        ("k=true,false", ("true", "false"), None),
-        ("k=[1, 2],[3]", ("[1, 2]", "[3]"), None),
-        ("k=[[1, 2], [3]]", ("[1, 2]", "[3]"), None),
-        ("pathway[0].gate=item in (1, 2),all", ("item in (1, 2)", "all"), None),
-        ("k='x=1', 'y=2'", ("'x=1'", "'y=2'"), None),
+        ("network.hidden=3,5", ("3", "5")),
+        ("network.hidden=[3, 5,]", ("3", "5")),
+        ("network.hidden = 7", ("7",)),
+        ("k=1/2,0.25", ("1/2", "0.25")),
+        ('k="a,b",c', ('"a,b"', "c")),
+        ("k=mean,sum", ("mean", "sum")),
+        ("k=true,false", ("true", "false")),
+        ("k=[1, 2],[3]", ("[1, 2]", "[3]")),
+        ("k=[[1, 2], [3]]", ("[1, 2]", "[3]")),
+        ("pathway[0].gate=item in (1, 2),all", ("item in (1, 2)", "all")),
+        ("k='x=1', 'y=2'", ("'x=1'", "'y=2'")),
     ],
 )
-def test_values_are_divided_at_commas_and_drawn_where_all_are_numbers(text, values, numbers):
+def test_values_are_divided_at_commas_outside_brackets(text, values):
     (axis,) = read_axes([text])
     assert axis.values == values
     assert axis.key == text.partition("=")[0].strip()
-    assert _numbers(axis) == numbers
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.experiment import switching
-from symreln.experiment.switching import early_phase, train_switching
+from symreln.lab import switching
+from symreln.lab.switching import early_phase, train_switching
 from symreln.train.settings import TrainingSettings
 
 RNG = np.random.default_rng(5)

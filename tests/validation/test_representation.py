@@ -13,7 +13,6 @@ from symreln.claims.probes import probe_bases
 from symreln.claims.starts import start_factors
 from symreln.document.model import plain_text
 from symreln.errors import NotSupportedError
-from symreln.experiment.distributions import spread_moments
 from symreln.experiment.representation import (
     check_representations,
     classical_scaling,
@@ -24,6 +23,7 @@ from symreln.experiment.representation import (
     relative_distance,
     similarities_by_matrices,
 )
+from symreln.lab.distributions import spread_moments
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_sketches
 from symreln.task_library.load import load

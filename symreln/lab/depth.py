@@ -19,7 +19,9 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.distributions import (
+from symreln.experiment.metrics import DROP, drop_time
+from symreln.experiment.training import gated_network, shared_progress, training_settings
+from symreln.lab.distributions import (
     LEVELS,
     CrossingComparison,
     CurveTest,
@@ -27,14 +29,12 @@ from symreln.experiment.distributions import (
     compare_curves,
     crossing_times,
 )
-from symreln.experiment.metrics import DROP, drop_time
-from symreln.experiment.switching import (
+from symreln.lab.switching import (
     EarlyPhase,
     SwitchingRun,
     early_phase,
     train_switching,
 )
-from symreln.experiment.training import gated_network, shared_progress, training_settings
 from symreln.laws.law import pathway_units
 from symreln.train.machine import machine
 from symreln.train.trainers import train_deep_network, train_gated_network
@@ -57,7 +57,7 @@ class DepthComparison:
         relu: The ReLU networks.
         gdln: The gated networks.
         shallow: ReLU networks with one hidden layer of the first width; what depth adds.
-        switching: Gated networks that read their own gates (:mod:`symreln.experiment.switching`),
+        switching: Gated networks that read their own gates (:mod:`symreln.lab.switching`),
             from the initial weights of the ReLU networks, so that they are compared in pairs. None
             of other networks than those of ReLU, trained by full batches in double precision.
         early: The early phase of the ReLU networks, from their own initial weights; None likewise.

@@ -1,4 +1,4 @@
-"""Deep networks compared, as files; the figure: bands of losses, distributions of their falls."""
+"""Deep networks compared: in sentences, as a table, as files, and as a figure."""
 
 from __future__ import annotations
 
@@ -9,31 +9,119 @@ import numpy as np
 
 from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
-from symreln.experiment.distributions import MOMENTS, SIGNIFICANT, crossing_times, spread_moments
-from symreln.report import html
-from symreln.report.chapters.depth import NAME, depth_document
+from symreln.base.rounding import percent
+from symreln.experiment.representation import spread_moments
+from symreln.lab.distributions import MOMENTS, SIGNIFICANT, crossing_times
 from symreln.report.folder import npz
 from symreln.report.looks import DASHES, FAINT, look
 from symreln.report.plots import TIME, thinned
 from symreln.report.sketch import Curve, Panel, Sketch
 
 if TYPE_CHECKING:
-    from symreln.document.model import Drawing
-    from symreln.experiment.depth import DepthComparison
-    from symreln.experiment.distributions import CrossingComparison
+    from collections.abc import Iterable
 
-FORMAT = "symreln-depth/2"
+    from symreln.document.model import Drawing
+    from symreln.experiment.metrics import Interval
+    from symreln.lab.depth import DepthComparison
+    from symreln.lab.distributions import CrossingComparison, CurveTest
+
+_FORMAT = "symreln-depth/2"
 #: Levels whose crossing times are drawn.
 _DRAWN = (0.9, 0.5, 0.25)
 
 
+HEADER = (
+    "gates",
+    "L/L(0) below",
+    "ReLU",
+    "gated",
+    "KS distance",
+    "p",
+    "shift of the median",
+    "spread",
+)
+
+
+def depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
+    """Return a row a kind of gates and a level that losses fall below, as text."""
+    kinds = {"fixed": found.crossings, "switching": found.switched_crossings}
+    return [(kind, *row) for kind, crossings in kinds.items() for row in _rows(crossings)]
+
+
+def _rows(crossings: Iterable[CrossingComparison]) -> Iterable[tuple[str, ...]]:
+    for each in crossings:
+        yield (
+            f"{each.level:g}",
+            *(_times(times) for times in each.times),
+            f"{each.distance:.2f}",
+            f"{each.p:.2g}",
+            _interval_text(each.shift, ".0f"),
+            _interval_text(each.spread_ratio, ".2g"),
+        )
+
+
+def _times(times: np.ndarray) -> str:
+    """Return the quartiles of some steps, and how many curves never got there."""
+    quartiles = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
+    never = int((~np.isfinite(times)).sum())
+    shown = " / ".join("–" if not np.isfinite(x) else f"{x:.0f}" for x in quartiles)
+    return shown + (f" ({never} never)" if never else "")
+
+
+def _interval_text(found: Interval | None, form: str) -> str:
+    """Return a number and its interval."""
+    if found is None or found.value is None or not np.isfinite(found.value):
+        return "–"
+    ends = ("?" if end is None else format(end, form) for end in (found.low, found.high))
+    return f"{format(found.value, form)} [{', '.join(ends)}]"
+
+
+def depth_sentences(found: DepthComparison) -> list[str]:
+    """Say whether distributions of the curves differ, and what the early phase predicts."""
+    sentences = [_sentence(found, found.curves, "their gated network", found.free_constants)]
+    switching, drop = found.switching, found.first_drop
+    if found.switched is not None and switching is not None and any(switching.units):
+        name = "gated networks whose gates switch, from the same initial weights"
+        sentences.append(_sentence(found, found.switched, name, switching.free_constants))
+        read = [len(each) for each in switching.readings]
+        open_units = np.mean([each for each in switching.units if each], axis=0)
+        shares = " and ".join(f"{share:.0%}" for share in open_units / found.widths)
+        sentences.append(
+            f"gates that switch: {shares} of the units of the hidden layers are open at the first "
+            f"drop; gates were read {min(read)} to {max(read)} times"
+        )
+    if drop is not None:
+        related = "" if drop.correlation is None else f", correlation {drop.correlation:.3f}"
+        sentences.append(
+            "the first drop of every ReLU network's loss is that of the same initial weights in "
+            f"the frozen residual: {drop.gap:+.0f} ± {drop.spread:.0f} steps off{related}"
+        )
+    return sentences
+
+
+def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: int) -> str:
+    """Say whether distributions differ."""
+    whose = f"{found.seeds} ReLU networks with {len(found.widths)} hidden layers and as many of"
+    outcome = "DIFFER" if test.differ else "cannot be distinguished"
+    if found.seeds < test.least:
+        outcome = f"are TOO FEW to say whether they differ (it takes {test.least} of each)"
+    head = f"{whose} {gated} {outcome}"
+    if found.uninformative:
+        steps = found.relu.settings.steps - 1
+        head = f"Training made too little progress to test the prediction: in {steps} steps {head}"
+    return (
+        f"{head} by their loss curves: largest difference of distribution functions "
+        f"{test.distance:.2f}, at step {test.step}; exchanged labels reach it in "
+        f"{percent(test.p)} of draws; {100 * test.inside:.0f} % of the ReLU losses lie in "
+        f"the gated networks' 5 % to 95 % band; free constants: {constants}"
+    )
+
+
 def depth_files(found: DepthComparison) -> dict[str, str | bytes]:
-    """Return curves.npz, depth.svg, depth.html and, last, depth.json."""
-    figure = _depth_drawing(found)
+    """Return curves.npz, depth.svg and, last, depth.json."""
     return {
         "curves.npz": _curves(found),
-        "depth.svg": figure.svg,
-        "depth.html": html.render(depth_document(found, figure)),
+        "depth.svg": _drawing(found).svg,
         "depth.json": dumps(depth_to_json(found)),
     }
 
@@ -41,7 +129,7 @@ def depth_files(found: DepthComparison) -> dict[str, str | bytes]:
 def depth_to_json(found: DepthComparison) -> dict[str, Any]:
     """Return depth.json."""
     return {
-        "format": FORMAT,
+        "format": _FORMAT,
         "title": found.spec.title,
         "source": found.spec.source,
         "seeds": found.seeds,
@@ -121,7 +209,7 @@ def _curves(found: DepthComparison) -> bytes:
     return npz({name: curves[:, steps] for name, curves in losses.items()} | {"steps": steps})
 
 
-def _depth_drawing(found: DepthComparison) -> Drawing:
+def _drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
     depth = len(found.widths)
     shallow = {"color": FAINT, "linewidth": 1.3, "linestyle": DASHES[1], "zorder": 2}
@@ -141,7 +229,7 @@ def _depth_drawing(found: DepthComparison) -> Drawing:
     ]
     said = f"share with a loss below {', '.join(f'{level:g}' for level in _DRAWN)} of $L(0)$"
     sketch = Sketch.of(
-        NAME,
+        "depth",
         Panel(x=TIME, y="loss $L(t)$", curves=bands),
         Panel(x=TIME, y=said, curves=tuple(shares), top=1.02),
         height=2.6,

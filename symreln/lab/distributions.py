@@ -13,6 +13,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.experiment.metrics import Interval
+from symreln.experiment.representation import spread_moments
 
 #: Shares of the first loss whose crossing times are compared.
 LEVELS = (0.9, 0.75, 0.5, 0.25, 0.1)
@@ -165,20 +166,6 @@ def _least(*, pairs: bool) -> int:
     """Return from how many curves a sample on labels can be exchanged to be significant."""
     ways = (2**n if pairs else comb(2 * n, n) for n in count())
     return next(n for n, number in enumerate(ways) if 2 / number < SIGNIFICANT)
-
-
-def spread_moments(loss: np.ndarray, count: int) -> np.ndarray:
-    """Return steps spread over time and over what a loss falls, the first and the last with them.
-
-    Args:
-        loss: At every step.
-        count: How many steps; fewer where there are fewer.
-    """
-    fallen = np.maximum.accumulate(loss[0] - loss)
-    time = np.linspace(0, 1, len(loss))
-    place = time + (fallen / fallen[-1] if fallen[-1] > 0 else time)
-    wanted = np.linspace(0, place[-1], min(count, len(loss)))
-    return np.unique(np.searchsorted(place, wanted))
 
 
 def _labels(one: int, other: int, rng: np.random.Generator, *, pairs: bool) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Deep ReLU networks beside gated networks of the same depth, as distributions over seeds."""

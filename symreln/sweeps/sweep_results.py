@@ -1,0 +1,99 @@
+"""A sweep as sweep.json and as a table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.provenance import library_versions
+from symreln.base.rounding import percent, positional
+from symreln.experiment.metrics import METHOD
+from symreln.experiment.words import interval_text, share_text
+from symreln.report.validation_json import floor_to_json
+
+if TYPE_CHECKING:
+    from symreln.experiment.metrics import Interval
+    from symreln.sweeps.summary import Summary, SummaryRow
+
+_FORMAT = "symreln-sweep/2"
+#: As in validation.json: the ReLU network's place is a linear network's where that is trained.
+_PAIRS = (
+    "theory_vs_gdln",
+    "theory_vs_relu",
+    "gdln_vs_relu",
+    "closed_vs_gdln",
+    "closed_vs_relu",
+    "reduced_vs_gdln",
+    "reduced_vs_relu",
+    "mean_field_vs_relu",
+)
+#: Those that the table shows, and their titles.
+_SHOWN = {
+    "theory_vs_relu": "theory – network",
+    "theory_vs_gdln": "theory – GDLN",
+    "gdln_vs_relu": "GDLN – network",
+}
+
+
+def sweep_to_json(summary: Summary) -> dict[str, Any]:
+    """Return sweep.json."""
+    plan, spec = summary.plan, summary.plan.theories[0].spec
+    return {
+        "format": _FORMAT,
+        "title": spec.title,
+        "spec": spec.source,
+        "set": list(plan.overrides),
+        "over": {axis.key: list(axis.values) for axis in plan.axes},
+        "seeds": plan.seeds,
+        "rng": plan.rng,
+        "intervals": METHOD,
+        "rows": [_row(row) for row in summary.rows],
+        "versions": library_versions(),
+    }
+
+
+def _row(row: SummaryRow) -> dict[str, Any]:
+    return {
+        "over": list(row.over),
+        "seeds": row.seeds,
+        "level": row.level or None,
+        "method": row.method or None,
+        "free_constants": row.free_constants,
+        "judged": row.judged or None,
+        "verdict": None if row.verdict is None else row.verdict.outcome,
+        "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
+        "metrics": dict.fromkeys(_PAIRS)
+        | {pair: asdict(found) for pair, found in row.metrics.items()},
+        "seed_floor": floor_to_json(row.floor),
+        "failures": [{"of": each.task.name, "message": each.message} for each in row.failures],
+    }
+
+
+def sweep_table(summary: Summary) -> tuple[str, list[str], list[list[str]]]:
+    """Return title, header and rows of the table."""
+    keys = [axis.key for axis in summary.plan.axes]
+    return (
+        f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)",
+        [*keys, "seeds", *_SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
+        [_cells(row) for row in summary.rows],
+    )
+
+
+def _cells(row: SummaryRow) -> list[str]:
+    values = [text.partition("=")[2] for text in row.over]
+    seeds = f"{row.seeds}{' *' if row.failures else ''}"
+    distances = [
+        share_text(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
+        for pair in _SHOWN
+    ]
+    relu = row.metrics.get("theory_vs_relu")
+    drop = "–" if relu is None else _steps(relu.drop_time_error_steps)
+    floor = "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial)
+    outcome = "–" if row.verdict is None else row.verdict.outcome
+    return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
+
+
+def _steps(found: Interval) -> str:
+    if found.value is None:
+        return "never drops"
+    return interval_text(found, lambda steps: positional(steps, 3))
