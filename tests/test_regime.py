@@ -111,47 +111,6 @@ def relative_change(spec) -> float:
     return float(np.linalg.norm(after - before) / np.linalg.norm(before))
 
 
-@pytest.mark.parametrize("kind", ["apart", "relu", "pathways"])
-def test_the_loss_that_lazy_networks_start_from_is_said(kind):
-    """E L(0) of random weights, which formulas of modes start below or above: from own draws."""
-    std = ["1/2", "1/3"] if kind == "apart" else "1/2"
-    pathways = [{"name": "a", "gate": "c == 1"}, {"name": "b", "gate": "c == 2", "outputs": [0]}]
-    pathways[1]["hidden"] = 30
-    spec = {
-        "dataset": {"X": [[1, 1, -1, -1], [1, -1, 1, -1]], "Y": [[3, 3, -3, -3], [1, -1, 1, -1]]},
-        "pathway": pathways if kind == "pathways" else [{"name": "all"}],
-        "network": {"hidden": 20, "init_std": std, "learning_rate": "1/100", "steps": 8},
-    }
-    spec["network"] |= {} if kind == "relu" else {"activation": "linear"}
-    if kind == "pathways":
-        spec["dataset"]["labels"] = {"c": [1, 1, 2, 2]}
-    derivation = sr.derive(sr.load(spec))
-    x, y = (np.array(spec["dataset"][name], float) for name in ("X", "Y"))
-    (first, last), rng, losses = (
-        map(float, derivation.spec.network.stds),
-        np.random.default_rng(3),
-        [],
-    )
-    for _ in range(3000):
-        outputs = np.zeros_like(y)
-        for each in derivation.spec.pathways:
-            units = each.hidden or 20
-            wider, rows = np.sqrt(20 / units), list(each.outputs)
-            held = rng.normal(0, first * wider, (units, 2)) @ x
-            held = np.maximum(held, 0) if kind == "relu" else held * np.array(each.gate, float)
-            outputs[rows] += rng.normal(0, last * wider, (len(rows), units)) @ held
-        losses.append(((outputs - y) ** 2).sum() / 8)
-    said = derivation.regime.starting_loss
-    expected, formulas = (
-        float(said.split(before)[1].split()[0].rstrip(",")) for before in ("at ", ", at ")
-    )
-    error = np.std(losses) / np.sqrt(len(losses))
-    assert abs(np.mean(losses) - expected) < 4 * error < expected / 20
-    assert formulas == pytest.approx(derivation.evaluate([0]).loss[0], rel=1e-3)
-    assert said.strip() in derivation.to_latex()
-    assert all(line.endswith(said) for line in derivation.regime.lines())
-
-
 def test_a_regime_prints_what_the_terminal_says():
     """Its scales are balls, which are not for readers."""
     lazy = sr.derive(sr.load("xor", overrides=("network.init_std=1",))).regime

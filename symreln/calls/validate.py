@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symreln.base.records import record
 from symreln.calls.derive import Derivation, derive
-from symreln.claims.divergence import check_before_deriving
+from symreln.claims.relaxation import check_trainable
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
 from symreln.report import sentences
@@ -179,5 +179,5 @@ def run(
 def _derived(spec: Spec | str | os.PathLike[str], where: str) -> Derivation:
     """Derive a spec, its file or its name, unless training it is refused for what it says."""
     asked = spec_of(spec, where)
-    check_before_deriving(asked)
+    check_trainable(asked)
     return derive(asked)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symreln.claims.divergence import check_step_size
 from symreln.claims.integration import network_of
 from symreln.claims.probes import mode_bases
+from symreln.claims.relaxation import check_step_size
 from symreln.errors import NotSupportedError
 from symreln.laws.line import Line
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import mpmath
 import numpy as np
 import sympy as sp
 
@@ -21,18 +19,12 @@ if TYPE_CHECKING:
 
     from symreln.claims.formulas import Formula, Letter
 
-#: Digits where float64 has no room for a number on the way.
-_DIGITS = 40
-#: Functions that are made when they are first called.
-_MADE = ("_fast", "_exact")
 #: Size beyond which float64 has no room for the square of a number.
 _LARGEST = Fraction(10) ** 150
 
 
 class NumericFormula:
     """A closed form as a function: ``f(t)``, or ``f(t, c=2)`` with other values of its letters.
-
-    Numbers on the way that float64 has no room for are of arbitrary range; the result is float64.
 
     Attributes:
         name: Name of the formula.
@@ -64,24 +56,25 @@ class NumericFormula:
 
         Raises:
             InputError: A letter has no value, is unknown, or follows from another that was changed,
-                or the formula divides by 0.
+                or the formula divides by 0 or takes numbers that float64 has no room for.
         """
-        values = self._values(letters)
-        times = np.asarray(t, dtype=float)
-        found = np.full(times.shape, np.nan)
-        if all(map(has_room, values)):
-            # Integers beyond int64 are no numbers of NumPy's.
-            with np.errstate(all="ignore"), suppress(TypeError, ArithmeticError):
-                found[...] = self._fast(times, *values)
-        for place in zip(*np.nonzero(np.atleast_1d(~np.isfinite(found))), strict=True):
-            np.atleast_1d(found)[place] = self._wide(float(np.atleast_1d(times)[place]), values)
+        times, values = np.asarray(t, dtype=float), self._values(letters)
+        with np.errstate(all="ignore"):
+            found = np.broadcast_to(self._function(times, *values), times.shape).astype(float)
+        if not np.isfinite(found).all():
+            msg = (
+                f"{self.name}: the formula divides by 0 at these values, where a mode vanishes "
+                "that it was derived with, or float64 has no room for a number of it. Derive at "
+                "them: derivation.at_values, or give other ones"
+            )
+            raise InputError(msg)
         return found
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value}" for name, value in self.defaults.items())
         return f"{self.name}(t, {given})" if given else f"{self.name}(t)"
 
-    def _values(self, given: Mapping[str, float]) -> list[float | Fraction]:
+    def _values(self, given: Mapping[str, float]) -> list[float]:
         for name in given:
             if name not in self.defaults:
                 msg = f"{self.name}: found the letter {name}. {nearest(name, self.defaults)}"
@@ -100,39 +93,16 @@ class NumericFormula:
         if missing:
             msg = f"{self.name}: {', '.join(missing)} has no value. Give it: f(t, {missing[0]}=…)"
             raise InputError(msg)
-        known = (value for value in values.values() if value is not None)
-        return [value if isinstance(value, Fraction) else float(value) for value in known]
+        known = [value for value in values.values() if value is not None]
+        return [np.float64(value) if has_room(value) else np.nan for value in known]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in _MADE}
-
-    @property
-    def _symbols(self) -> list[sp.Symbol]:
-        return [TIME, *(each.symbol for each in self.letters)]
+        return {name: value for name, value in vars(self).items() if name != "_function"}
 
     @cached_property
-    def _fast(self) -> Callable[..., Any]:
-        return sp.lambdify(self._symbols, self._evaluated, "numpy")
-
-    @cached_property
-    def _exact(self) -> Callable[..., Any]:
-        return sp.lambdify(self._symbols, self._evaluated, "mpmath")
-
-    def _wide(self, time: float, values: Sequence[float | Fraction]) -> float:
-        """Return one value by way of numbers of any size."""
-        ratios = [Fraction(value).as_integer_ratio() for value in values]
-        # A number may be added to the square of another one.
-        apart = max((abs(a.bit_length() - b.bit_length()) for a, b in ratios), default=0)
-        with mpmath.workdps(_DIGITS + apart):
-            exact = [mpmath.mpf(top) / bottom for top, bottom in ratios]
-            try:
-                return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
-            except ZeroDivisionError:
-                msg = (
-                    f"{self.name}: the formula divides by 0 at these values, where a mode vanishes "
-                    "that it was derived with. Derive at them: derivation.at_values"
-                )
-                raise InputError(msg) from None
+    def _function(self) -> Callable[..., Any]:
+        symbols = [TIME, *(each.symbol for each in self.letters)]
+        return sp.lambdify(symbols, self._evaluated, "numpy")
 
 
 def has_room(value: float | Fraction | None) -> bool:

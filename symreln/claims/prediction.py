@@ -16,7 +16,6 @@ import numpy as np
 
 from symreln.claims.constants import chain_constants, drawn_constants, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction
-from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.head_start import are_followed, mode_laws, without_form
 from symreln.claims.integration import (
     check_range,
@@ -29,7 +28,7 @@ from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.mode_system import mode_system
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
-from symreln.claims.relaxation import diverging
+from symreln.claims.relaxation import check_start, check_step_size, diverging, largest_norm
 from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError

@@ -16,12 +16,6 @@ A mode is *lazy* where that is at most 1/2, that is where :math:`\pi_0 \ge h/2`:
 of its plateau or beyond, has no half-time, and no growth from small weights selects its gates. The
 comparison is one of exact numbers, at the declared values.
 
-Formulas start from what grows. The loss of random weights has the variance of their outputs too,
-whose mean over N units with entries of variances σ₁², σ₂² is
-
-.. math:: \mathbb{E}\,L(0) = \tfrac{1}{2} \operatorname{tr} \Sigma^y + \tfrac{1}{2}\, n_y N
-   \sigma_1^2 \sigma_2^2 \operatorname{tr} \Sigma^x.
-
 Source: Chizat, Oyallon and Bach 2019, On Lazy Training in Differentiable Programming; Woodworth et
 al. 2020, Kernel and Rich Regimes in Overparametrized Models, for the names.
 """
@@ -37,7 +31,6 @@ from flint import arb
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
-from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
 from symreln.document.model import Block
 from symreln.document.typeset import say
@@ -71,7 +64,6 @@ class Regime(Claim):
             beyond float64.
         strength0: π0, exact.
         apart: Whether layers start apart.
-        starting_loss: The loss that networks start from, in a sentence; "" where nothing is lazy.
     """
 
     lazy: tuple[str, ...]
@@ -79,7 +71,6 @@ class Regime(Claim):
     scales: tuple[arb, arb]
     strength0: Fraction
     apart: bool = False
-    starting_loss: str = ""
 
     @property
     def name(self) -> Literal["rich", "mixed", "lazy"]:
@@ -136,7 +127,7 @@ class Regime(Claim):
         """What large initial weights mean; "" in the rich regime."""
         if not self.is_lazy:
             return ""
-        return f"{self.called} regime: {self.reason}. {_MEANS[self.name]}{self.starting_loss}"
+        return f"{self.called} regime: {self.reason}. {_MEANS[self.name]}"
 
     def says(self) -> Iterator[Block]:
         """Say it, and when a mode is lazy."""
@@ -182,37 +173,6 @@ def regime_of(derivation: Derivation) -> Regime | None:
         scales=(scales[0], scales[-1]),
         strength0=start,
         apart=exact.known.apart,
-        starting_loss=_starting_loss(exact) if lazy else "",
-    )
-
-
-def _starting_loss(exact: Derivation) -> str:
-    """Say the mean L(0) of networks and, of one stage's sum over modes, that of the formulas.
-
-    The outputs of linear pathways add up, those of a ReLU network come from one layer. Own hidden
-    units are drawn wider or narrower, to the same mean initial strength.
-    """
-    known, dataset = exact.known, exact.spec.dataset
-    assert known.units is not None
-    assert known.variances is not None
-    shown = [(dataset.n_y, known.units, dataset.inputs)]
-    if known.linear:
-        own = [pathway.effective for pathway in exact.pathways]
-        shown = [(len(e.pathway.outputs), e.pathway.hidden or known.units, e.features) for e in own]
-    power = sum(Fraction(n) / hidden * x.frobenius(x).to_fraction() for n, hidden, x in shown)
-    initial, start = exact.initial_loss.to_fraction(), exact.strength0 or Fraction(0)
-    first, last = known.variances
-    drawn = initial + known.units**2 * first * last * power / dataset.samples / 2
-    beside, modes = "", [mode for _, mode in learning_modes(exact)]
-    if exact.loss_separates and len(exact.stages) == 1 and not exact.later:
-        numbers = [(m.multiplicity, m.s, m.d_eff) for m in modes if m.d_eff is not None]
-        with precision(_BITS):
-            found = [(n * ball(start), s.ball({}, _BITS), d.ball({}, _BITS)) for n, s, d in numbers]
-            at = ball(initial) - sum(pi * (s - d * ball(start) / 2) for pi, s, d in found)
-        beside = f", at {rounded_text(at, 4)}"
-    return (
-        f" The loss of networks starts at {rounded_text(ball(drawn), 4)} in the mean; that of "
-        f"formulas starts from what grows{beside}, without the variance of the initial outputs."
     )
 
 

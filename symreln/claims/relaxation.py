@@ -1,4 +1,4 @@
-r"""How fast a closed mode relaxes to its plateau, and whether gradient descent can follow.
+r"""How fast modes relax, and whether gradient descent can follow.
 
 Near its plateau h the flow of a mode is :math:`\tau \dot\pi = -r (\pi - h)`, and a step of
 gradient descent multiplies the distance by 1 − r/τ: it settles only where r < 2τ.
@@ -9,18 +9,31 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symreln.base.records import record
-from symreln.base.rounding import rounded
+from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.claim import Claim
+from symreln.claims.integration import network_of, sparse_floats
+from symreln.claims.solve import check_values
+from symreln.errors import InputError
 from symreln.exact.enclosure import in_float64, rounded_text
 from symreln.laws.choice import law_of, started
-from symreln.laws.law import Start
+from symreln.laws.law import Regime, Start
 from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.laws.coupled_matrices import GatedData, SparseArray
+    from symreln.specs.model import NetworkSpec, Spec
 
 _BITS = 64
+#: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
+_STABLE_RATE = 2.0
+#: The same at the start, above which neither gradient descent nor the flow is followed.
+_STIFFEST = 1000.0
+#: Entries of a correlation up to which its singular values are computed all at once.
+_DENSE = 40_000
 
 
 @record
@@ -67,3 +80,84 @@ def diverging(derivation: Derivation) -> _Diverging | None:
     rate, mode = max(found, key=lambda pair: pair[0].mid())
     shown = rounded(float(rate), 3, 2) if in_float64(rate) else rounded_text(rate, 3)
     return _Diverging(mode=mode, rate=shown)
+
+
+def check_step_size(network: NetworkSpec, rate: float) -> None:
+    """Refuse to predict training that cannot converge.
+
+    Near its plateau the slowest-to-stabilise mode contracts by 1 − rate a step of gradient
+    descent, which diverges above a rate of 2; the flow would need as many integration steps as
+    the rate is too large, to no purpose.
+
+    Args:
+        network: Whose learning rate it is.
+        rate: 2 s/tau of the largest s.
+
+    Raises:
+        InputError: The rate is too large.
+    """
+    if not rate < _STABLE_RATE:
+        bound = float(network.learning_rate) * _STABLE_RATE / rate if np.isfinite(rate) else 0.0
+        advice = f"below {rounded_down(bound, 2)}" if bound > 0 else "or scale the data"
+        msg = (
+            f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
+            f"diverge on these data (a mode relaxes by {rounded(rate, 3, _STABLE_RATE)} a step, "
+            f"2 is the limit). Lower it {advice}"
+        )
+        raise InputError(msg)
+
+
+def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
+    """Refuse initial weights from which no prediction comes back.
+
+    At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
+    the largest eigenvalue of Σ^x. The flow stays as stiff as that, and steps of gradient descent,
+    which may recover from a rate a little above 2, diverge.
+
+    Args:
+        network: Whose weights they are.
+        norm: Largest singular value of what any pathway sees, F/sqrt(P).
+        tau: Time constant in steps.
+
+    Raises:
+        InputError: The rate is beyond ``_STIFFEST``.
+    """
+    rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
+    if not rate < _STIFFEST:
+        msg = (
+            f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
+            f"these data (at the start outputs relax by {rate:.3g} a step, 2 is the limit). Lower "
+            "it, or the learning rate"
+        )
+        raise InputError(msg)
+
+
+def largest_norm(data: GatedData) -> float:
+    """Return the largest singular value of what any pathway sees, F/sqrt(P)."""
+    return max((_norm(feature) for feature in data.features), default=0.0)
+
+
+def _norm(matrix: SparseArray) -> float:
+    """Return the largest singular value, or a lower bound of it where the matrix is large."""
+    if matrix.nnz and matrix.shape[0] * matrix.shape[1] <= _DENSE:
+        return float(np.linalg.norm(matrix.toarray(), 2))
+    # Each power step can only raise |A v| of the unit vector v; no data are built against this v.
+    v = np.random.default_rng(0).normal(size=matrix.shape[1])
+    for _ in range(20 * bool(matrix.nnz)):
+        v = matrix.T @ (matrix @ v)
+        v = v / np.linalg.norm(v)
+    return float(np.linalg.norm(matrix @ v))
+
+
+def check_trainable(spec: Spec) -> None:
+    """Refuse what no network can be trained on, before anything is derived.
+
+    Raises:
+        InputError: There is no network, a parameter has no value, or a number is too large or too
+            small for float64.
+    """
+    network_of(spec)
+    check_values(spec)
+    dataset = spec.at_values().dataset
+    for matrix, where in ((dataset.inputs, "dataset.X"), (dataset.targets, "dataset.Y")):
+        sparse_floats(matrix, where)

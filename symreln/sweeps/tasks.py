@@ -25,7 +25,7 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.provenance import library_versions
 from symreln.base.records import record
 from symreln.claims.derivation import Derivation
-from symreln.claims.divergence import check_before_deriving
+from symreln.claims.relaxation import check_trainable
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError
 from symreln.experiment.predictions import predict_all
@@ -176,7 +176,7 @@ def _checked(
     """
     try:
         spec = load(source, (*overrides, *over), allow_outside=allow_outside)
-        check_before_deriving(spec)
+        check_trainable(spec)
     except SymrelnError as error:
         said = str(error)
         for text in over:
