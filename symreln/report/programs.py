@@ -135,8 +135,8 @@ def program(derivation: Derivation, library: Library = "numpy") -> str:
         msg = f"to_python: found {shown(library)}, expected a library. "
         raise InputError(msg + nearest(str(library), _DIALECTS))
     formulas = formulas_of(derivation)
-    _check_quotients(formulas)
     _check_room(formulas)
+    _check_quotients(formulas)
     module = _Module(dialect=_DIALECTS[library], formulas=formulas)
     parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
     if any(_follows(letter) for letter in formulas.letters.values()):
@@ -163,7 +163,7 @@ def _check_room(formulas: Formulas) -> None:
         if not has_room(each.value):
             msg = (
                 f"to_python: {name}, {each.says}, is too large or too small for a program in "
-                "float64. Scale the data or the network; to_numpy computes in numbers of any size"
+                "float64. Scale the data or the network"
             )
             raise InputError(msg)
 
