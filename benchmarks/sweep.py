@@ -72,7 +72,7 @@ def kill(client: subprocess.Popen[bytes], rng: random.Random) -> str:
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Return what tells a file of a task from one that was made again."""
     found = {}
-    for path in (folder / "tasks").glob("*.npz"):
+    for path in (folder / "tasks").glob("*.json"):
         status = path.stat()
         found[path.name] = (status.st_ino, status.st_mtime_ns)
     return found
@@ -83,7 +83,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.suffix in (".npz", ".json")  # a writer that was killed leaves a draft
+        if path.suffix == ".json"  # a writer that was killed leaves a draft
     }
 
 
@@ -133,8 +133,7 @@ def main() -> None:
         storm = time.monotonic() - begun
         one, other = contents(calm), contents(stormy)
         same = sum(other.get(name) == data for name, data in one.items())
-        networks = sum(name.startswith(os.path.join("tasks", "networks-")) for name in one)
-    print(f"{networks} tasks of networks, {len(one)} files, {sum(map(len, one.values()))} bytes")
+    print(f"{len(one)} files, {sum(map(len, one.values()))} bytes")
     print(f"uninterrupted {quiet:.0f} s; killed {done}, {storm:.0f} s: {storm / quiet:.2f} times")
     print(f"finished files made again: {again}")
     print(f"files that are the same: {same} of {len(one)}; others there: {len(other) - same}")

@@ -79,6 +79,5 @@ def depth(
         >>> sr.depth(small, seeds=2).found.seeds
         2
     """
-    asked = spec_of(spec, "depth")
-    with phase("training") as report:
-        return DepthAnswer(found=depths.compare_depth(asked, seeds, rng, report))
+    with phase("comparing depths"):
+        return DepthAnswer(found=depths.compare_depth(spec_of(spec, "depth"), seeds, rng))

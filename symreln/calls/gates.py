@@ -13,9 +13,13 @@ from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.gating import races
-from symreln.gating.finders import FINDERS
+from symreln.gating.algorithm_one import network_gates
+from symreln.gating.exact_finders import all_gates, selected
 from symreln.gating.found_pathways import gates_toml
+from symreln.gating.gate_figures import figure_of
+from symreln.gating.race_report import race_report
+from symreln.gating.replay import replay_report
+from symreln.gating.serialise import Result
 from symreln.report.encode import Encoder
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Spec
@@ -26,7 +30,9 @@ from symreln.task_library.load import spec_of
 if TYPE_CHECKING:
     import os
 
-    from symreln.gating.serialise import Result
+#: The ways to find gates: functions of a spec without free parameters, whose parameters are the
+#: options that a method hears. What they return has ``pathways``, of a spec with these gates.
+_FINDERS = {"enumerate": all_gates, "self-consistent": selected, "kmeans": network_gates}
 
 
 @record(eq=False)
@@ -47,9 +53,6 @@ class GateAnswer(AbstractAnswer):
 
     def files(self) -> dict[str, str | bytes]:
         """Return the JSON, tables as Markdown, and the figure, by file name."""
-        # Here, because Matplotlib takes time to import.
-        from symreln.gating.gate_figures import figure_of
-
         found = {self.found.file: dumps(self.to_json()), **self._more(), **self.found.tables}
         drawn = figure_of(self.found)
         if drawn:
@@ -104,13 +107,11 @@ def gates(
     method: str = "self-consistent",
     *,
     rng: int = 0,
-    samples: int | None = None,
     stages: int = 8,
     limit: int | None = None,
-    seeds: int | None = None,
+    seeds: int = 20,
     clusters: int | None = None,
-    windows: int | None = None,
-    every: int | None = None,
+    every: int = 100,
 ) -> FoundGates:
     """Find the gates of a dataset, at the declared values of its parameters.
 
@@ -120,16 +121,13 @@ def gates(
     Args:
         spec: A spec, its file or its name. Whose data; networks are trained as it says.
         method: enumerate: all that the data allow; self-consistent: those that early training
-            selects; kmeans: those of trained networks (Algorithm 1 of the paper); windows: those of
-            trained networks in time windows, units counted by their weight.
+            selects; kmeans: those of trained networks (Algorithm 1 of the paper).
         rng: Seed of everything random.
-        samples: Draw so many directions instead of all gates.
         stages: Stages to follow at most.
         limit: Gates above which to stop.
-        seeds: Networks to train and cluster; 20 by default, 5 in windows.
+        seeds: Networks to train and cluster.
         clusters: Number of clusters; by default the number with the largest mean silhouette.
-        windows: Time windows at most; by default 1, 4 or 16, by the least replay error.
-        every: Updates between two looks at a network; 100 by default, 20 in windows.
+        every: Updates between two looks at a network.
 
     Raises:
         InputError: An unknown method, an option that it does not hear, or a parameter without a
@@ -145,19 +143,21 @@ def gates(
     """
     given = {key: value for key, value in locals().items() if key not in ("spec", "method")}
     spec = spec_of(spec, "gates")
-    finder = next((each for each in FINDERS if each.name == method), None)
+    finder = _FINDERS.get(str(method))
     if finder is None:
-        known = nearest(str(method), [each.name for each in FINDERS])
+        known = nearest(str(method), [*_FINDERS])
         msg = f"gates: found {shown(method)}, expected a method. {known}"
         raise InputError(msg)
+    heard = inspect.signature(finder).parameters
     for name, parameter in inspect.signature(gates).parameters.items():
-        unheard = name in given and name not in ("rng", *finder.options)
+        unheard = name in given and name not in ("rng", *heard)
         if unheard and given[name] != parameter.default:
-            msg = f'gates: {name} has no meaning with method="{finder.name}". Leave it out'
+            msg = f'gates: {name} has no meaning with method="{method}". Leave it out'
             raise InputError(msg)
+    asked: dict[str, Any] = {name: value for name, value in given.items() if name in heard}
     with phase("finding gates"):
-        found = finder.find(at_values("gates", spec), finder.name, **given)
-    return FoundGates(found=found, spec=spec, method=finder.name)
+        found = finder(_at_values("gates", spec), **asked)
+    return FoundGates(found=found, spec=spec, method=method)
 
 
 def race(
@@ -209,8 +209,8 @@ def race(
     with phase("racing gates"):
         asked: dict[str, Any] = {"stage": stage, "limit": limit, "seeds": seeds}
         if by is not None and over is None:
-            spec = at_values("race", spec)
-        found = races.race_report(spec, over, label=by, points=points, rng=rng, **asked)
+            spec = _at_values("race", spec)
+        found = race_report(spec, over, label=by, points=points, rng=rng, **asked)
     return GateAnswer(found=found, spec=spec)
 
 
@@ -245,16 +245,14 @@ def replay(
         >>> sr.replay(small).to_json()["seeds"]
         2
     """
-    from symreln.gating.replay import replay_report
-
     spec = spec_of(spec, "replay")
-    numbers = at_values("replay", spec)
+    numbers = _at_values("replay", spec)
     with phase("replaying"):
         found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
     return GateAnswer(found=found, spec=numbers)
 
 
-def at_values(command: str, spec: Spec) -> Spec:
+def _at_values(command: str, spec: Spec) -> Spec:
     """Return a spec at its declared values.
 
     Raises:

@@ -11,7 +11,6 @@ from typing import Any
 from symreln.base import pool
 from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
-from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
@@ -22,9 +21,7 @@ from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
 from symreln.specs.model import Spec
 from symreln.specs.spec_text import spec_toml
-from symreln.sweeps import tasks
-from symreln.sweeps.axes import read_axes
-from symreln.sweeps.summary import Summary, SummaryRow, summarise
+from symreln.sweeps.combinations import Sweep, SweepRow, planned
 from symreln.sweeps.sweep_results import sweep_table, sweep_to_json
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
@@ -39,16 +36,14 @@ class SweepAnswer(AbstractAnswer):
 
     Attributes:
         found: One row a combination.
-        failures: What could not be done.
         shard: The part that was done, "i/N"; None for all.
     """
 
-    found: Summary
-    failures: tuple[tasks.Failure, ...] = ()
+    found: Sweep
     shard: str | None = None
 
     @property
-    def rows(self) -> tuple[SummaryRow, ...]:
+    def rows(self) -> tuple[SweepRow, ...]:
         """One a combination."""
         return self.found.rows
 
@@ -68,25 +63,25 @@ class SweepAnswer(AbstractAnswer):
     @property
     def exit_code(self) -> int:
         """What the command ends with: 0, or the code of a failure."""
-        codes = {failure.exit_code for failure in self.failures}
+        codes = {row.exit_code for row in self.rows}
         return 1 if 1 in codes else max(codes, default=0)
 
     def errors(self) -> Iterator[str]:
         """Yield what could not be done, and why."""
-        for each in self.failures:
-            over = ", ".join(self.rows[each.task.row].over)
-            yield f"sweep: {over}: {each.task.name}: {each.message}"
+        for row in self.rows:
+            if row.failure:
+                yield f"sweep: {', '.join(row.over)}: {row.failure}"
 
     def _summary(self) -> list[str]:
         # The table is wider than a repr.
         return [f"sweep of {len(self.rows)} combinations", *map(_said, self.rows)]
 
 
-def _said(row: SummaryRow) -> str:
+def _said(row: SweepRow) -> str:
     """Return a combination in a line."""
     over = ", ".join(row.over)
     if row.verdict is None:
-        return f"{over}: {row.failures[0].message if row.failures else 'not done yet'}"
+        return f"{over}: {row.failure or 'not done yet'}"
     loss = f"loss {row.verdict.outcome}"
     if row.verdict.value is not None:
         loss += f", max |ΔL|/L(0) {row.verdict.value:.2%}"
@@ -138,15 +133,12 @@ def sweep(
     """
     told, texts, folder = _texts(overrides), _texts(over), Path(directory)
     check_counts(seeds, rng, "sweep")
-    axes = read_axes(texts, told)
     if not isinstance(source, str | os.PathLike):
         source = _written(spec_of(source, "sweep"), [*told, *texts], folder)
     asked = {"overrides": told, "seeds": seeds, "rng": rng, "allow_outside": allow_outside}
-    plan = tasks.plan(str(source), axes, folder, **asked)
-    with phase("sweeping") as report, pool.processes(workers or cores()) as executor:
-        failures = tasks.sweep(plan, shard, executor, report)
-    with phase("summary"):
-        return SweepAnswer(found=summarise(plan, failures), failures=tuple(failures), shard=shard)
+    asked_of = planned(str(source), texts, folder, **asked)
+    with pool.processes(workers or cores()) as executor:
+        return SweepAnswer(found=asked_of.done(shard, executor), shard=shard)
 
 
 def _written(spec: Spec, keys: Sequence[str], folder: Path) -> Path:

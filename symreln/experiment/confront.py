@@ -24,6 +24,7 @@ from symreln.experiment.representation import compare_representations
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.training import train_pair
 from symreln.specs.arguments import check_counts, instance_of
+from symreln.train.record import Recording
 
 if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
@@ -56,15 +57,13 @@ def validate(
     numbers = _checked(derivation)
     predictions = predict_all(numbers)
     ends = stage_ends(numbers, predictions.prediction, float(numbers.spec.validation.tolerance))
-    with phase("training") as report:
-        network, gdln = train_pair(
-            numbers.spec,
-            predictions.kappas,
-            seeds,
-            rng,
-            report,
-            marks=(*marks(predictions.prediction), *(step for _, step in ends)),
-        )
+    network, gdln = train_pair(
+        numbers.spec,
+        predictions.kappas,
+        seeds,
+        rng,
+        marks=(*marks(predictions.prediction), *(step for _, step in ends)),
+    )
     aligned = None
     if not numbers.known.plain.holds and not numbers.by_edges:
         with phase("training from an aligned start"):
@@ -92,10 +91,26 @@ def validate(
         return diagnosed(found)
 
 
+def compare_losses(derivation: Derivation, seeds: int, rng: int) -> Validation:
+    """Confront losses alone, in this process: what a sweep does for each combination."""
+    numbers = _checked(derivation)
+    predictions = predict_all(numbers)
+    asked = {"record": Recording(), "workers": 1}
+    network, gdln = train_pair(numbers.spec, predictions.kappas, seeds, rng, **asked)
+    return Validation(
+        **vars(predictions),
+        derivation=derivation,
+        network=network,
+        gdln=gdln,
+        pairs=curve_pairs(numbers, predictions, network, gdln, None),
+        rng=rng,
+    )
+
+
 def with_representations(found: Validation) -> Validation:
     """Return a confrontation with what hidden layers hold of the samples."""
-    with phase("recording representations") as report:
-        held = compare_representations(found.numbers, found, found.seeds, found.rng, report)
+    with phase("recording representations"):
+        held = compare_representations(found.numbers, found, found.seeds, found.rng)
     return replace(found, representations=held)
 
 

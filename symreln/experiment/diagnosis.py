@@ -56,9 +56,7 @@ from symreln.experiment.rows import (
     WIDTH,
     Row,
 )
-from symreln.experiment.training import SAME, Variation
-from symreln.experiment.trials import Trials
-from symreln.experiment.variations import predicted_again
+from symreln.experiment.variations import SAME, Trials, Variation, predicted_again
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

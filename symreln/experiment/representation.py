@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.experiment.predictions import Predictions
-    from symreln.experiment.training import ProgressCallback
     from symreln.specs.model import Spec
 
 #: Levels at which pathways are modes.
@@ -174,11 +173,7 @@ def predicted_similarities(
 
 
 def compare_representations(
-    numbers: Derivation,
-    predictions: Predictions,
-    seeds: int,
-    rng: int,
-    progress: ProgressCallback | None = None,
+    numbers: Derivation, predictions: Predictions, seeds: int, rng: int
 ) -> RepresentationComparison:
     """Train the networks of a confrontation once more, with their similarities recorded.
 
@@ -189,7 +184,6 @@ def compare_representations(
         predictions: What was predicted of it.
         seeds: Networks of each kind; fewer where there are many samples.
         rng: Seed of the confrontation.
-        progress: Called with (done, total) in seed-steps.
 
     Raises:
         NotSupportedError: The derivation does not predict them.
@@ -206,7 +200,7 @@ def compare_representations(
         else predicted_similarities(numbers, predictions.prediction, steps)
     )
     record = Recording(quantities=("similarity",), steps=steps)
-    runs = train_pair(spec, predictions.kappas, seeds, rng, progress, record=record)
+    runs = train_pair(spec, predictions.kappas, seeds, rng, record=record)
     return RepresentationComparison(
         steps=steps,
         theory=theory,

@@ -1,25 +1,20 @@
-"""One training, and its variations: the networks and the GDLNs of a spec.
+"""The networks and the GDLNs that a spec describes, and what is recorded of them.
 
-Every experiment is a variation of the training that a spec describes: the data, the gates and the
-random streams stay, and what differs is said by a :class:`Variation`. So what differs between two
-curves is the variation alone.
-
-What is trained for a spec: settings, pathways and what is recorded of them.
+Random streams follow from the seed alone, so that what differs between the curves of two specs is
+the specs alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from math import ceil, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.records import record
 from symreln.claims.integration import gate_floats, network_of
 from symreln.laws.law import Regime, pathway_units
 from symreln.train.network import (
@@ -51,81 +46,12 @@ Phase = tuple[int, tuple[GatedPathway, ...]]
 """First step, and the pathways with the gates from there on."""
 
 
-@record
-class Variation:
-    """How a training differs from that of its spec; data, gates and draws are the same.
-
-    Attributes:
-        std: Factor of the initial standard deviation (of both where there are two).
-        rate: Factor of the learning rate; steps are divided by it, so that the time stays.
-        width: Factor of all hidden units.
-        full_batch: Whether steps are taken on all samples, whatever the spec says.
-    """
-
-    std: Fraction = Fraction(1)
-    rate: Fraction = Fraction(1)
-    width: int = 1
-    full_batch: bool = False
-
-    @property
-    def same_strength(self) -> bool:
-        """Whether modes start as strong as they did."""
-        return self.std * self.std * self.width == 1
-
-    def of(self, spec: Spec, steps: int | None = None) -> Spec:
-        """Return the spec of the varied training.
-
-        Args:
-            spec: With a network.
-            steps: Recorded steps; by default those that cover the same time.
-        """
-        network = network_of(spec)
-        out = network.init_std_out
-        altered = replace(
-            network,
-            hidden=network.hidden * self.width,
-            init_std=network.init_std * self.std,
-            init_std_out=None if out is None else out * self.std,
-            learning_rate=network.learning_rate * self.rate,
-            batch_size=None if self.full_batch else network.batch_size,
-            steps=ceil((network.steps - 1) / self.rate) + 1 if steps is None else steps,
-        )
-        return replace(spec.wider(self.width), network=altered)
-
-
-SAME = Variation()
-"""The spec's own training."""
-
-
-def kinds(spec: Spec) -> tuple[str, ...]:
-    """Return what is trained for a spec: no network where only a gated one can be it."""
-    return (GDLN,) if spec.gated_only else (RELU, GDLN)
-
-
-def pair_streams(rng: int, first: int = 0) -> tuple[np.random.SeedSequence, ...]:
-    """Return the random streams of the networks and of the GDLNs, each made anew.
-
-    Args:
-        rng: Seed of them all.
-        first: Number of the first network that will be drawn from each; it is the same network
-            whether those before it are drawn or not.
-    """
-    return tuple(
-        np.random.SeedSequence(
-            entropy=one.entropy, spawn_key=one.spawn_key, n_children_spawned=first
-        )
-        for one in np.random.SeedSequence(rng).spawn(2)
-    )
-
-
 def train_pair(
     spec: Spec,
     kappas: Mapping[str, float],
     seeds: int,
     rng: int,
-    progress: ProgressCallback | None = None,
     *,
-    first: int = 0,
     record: Recording | None = None,
     marks: tuple[int, ...] = (),
     workers: int | None = None,
@@ -137,8 +63,6 @@ def train_pair(
         kappas: κ of pathways by name (:func:`symreln.claims.starts.pathway_kappas`).
         seeds: How many of each kind.
         rng: Seed of the random streams.
-        progress: Called with (done, total) in seed-steps.
-        first: Number of the first network of each kind.
         record: What is recorded beside the losses; by default what a confrontation looks at.
         marks: Steps that are recorded beside the usual ones, where there is room.
         workers: Processes; by default as many as pay.
@@ -146,21 +70,18 @@ def train_pair(
     Raises:
         InputError: Training diverged.
     """
-    asked = kinds(spec)
-    report = shared_progress(progress, len(asked))
-    found: dict[str, TrainingRun] = {}
-    for place, kind in enumerate(asked):
-        found[kind] = train(
+    found = {
+        kind: train(
             kind,
             spec,
             kappas,
             seeds,
             rng,
-            first=first,
             record=recorded(kind, spec, seeds, marks) if record is None else record,
-            progress=report(place),
             workers=workers,
         )
+        for kind in ((GDLN,) if spec.gated_only else (RELU, GDLN))
+    }
     return found.get(RELU), found[GDLN]
 
 
@@ -170,12 +91,9 @@ def train(
     kappas: Mapping[str, float],
     seeds: int,
     rng: int,
-    variation: Variation = SAME,
-    *,
-    first: int = 0,
     **options: Any,
 ) -> TrainingRun:
-    """Train the networks of one kind: those of :func:`train_pair`, varied.
+    """Train the networks of one kind, from the same random streams whatever else differs.
 
     Args:
         kind: "relu" or "gdln".
@@ -183,22 +101,19 @@ def train(
         kappas: κ of pathways by name; a network has none.
         seeds: How many.
         rng: Seed of the random streams.
-        variation: What differs from the spec's training.
-        first: Number of the first network.
         **options: As of the trainers.
 
     Raises:
         InputError: Training diverged.
     """
-    network, gated = pair_streams(rng, first)
+    network, gated = np.random.SeedSequence(rng).spawn(2)
     if kind == RELU:
-        return train_networks(spec, variation, seeds=seeds, rng=network, **options)
-    return train_gated(spec, kappas, variation, seeds=seeds, rng=gated, **options)
+        return train_networks(spec, seeds=seeds, rng=network, **options)
+    return train_gated(spec, kappas, seeds=seeds, rng=gated, **options)
 
 
-def train_networks(spec: Spec, variation: Variation = SAME, **options: Any) -> TrainingRun:
+def train_networks(spec: Spec, **options: Any) -> TrainingRun:
     """Train the network of a spec; options as of :func:`symreln.train.trainers.train_network`."""
-    spec = variation.of(spec)
     network, settings = network_of(spec), training_settings(spec)
     one = partial(train_network, *spec.dataset.arrays)
     if not Regime.of_network(network).matrices.holds:
@@ -207,9 +122,7 @@ def train_networks(spec: Spec, variation: Variation = SAME, **options: Any) -> T
     return one(settings, **options)
 
 
-def train_gated(
-    spec: Spec, kappas: Mapping[str, float], variation: Variation = SAME, **options: Any
-) -> TrainingRun:
+def train_gated(spec: Spec, kappas: Mapping[str, float], **options: Any) -> TrainingRun:
     """Train the gated network of a spec: its nodes and edges, or its pathways.
 
     Of two layers each pathway's ``initial`` weights are
@@ -218,18 +131,16 @@ def train_gated(
     Args:
         spec: With a network and without free parameters.
         kappas: κ of pathways by name; without one a pathway has the units of the closed forms.
-        variation: What differs from the spec's training.
         **options: As of :func:`symreln.train.trainers.train_gdln`.
     """
-    spec = variation.of(spec)
     data, settings = spec.dataset.arrays, training_settings(spec)
     if spec.edge_network is not None:
         return train_gated_network(*data, gated_network(spec.edge_network), settings, **options)
     settings, network = _gated_settings(spec, settings), network_of(spec)
-    phases = [*gated_phases(spec, kappas)]
+    phases = [*_gated_phases(spec, kappas)]
     options |= {"training": network.training}
     if len(phases) > 1:
-        return train_phases(*data, phases, settings, **options)
+        return _train_phases(*data, phases, settings, **options)
     pathways = phases[0][1]
     if Regime.of_network(network).matrices.holds:
         return train_gdln(*data, pathways, settings, **options)
@@ -241,19 +152,18 @@ def train_gated(
 # -- gates that switch -----------------------------------------------------------------------------
 
 
-def gated_phases(spec: Spec, kappas: Mapping[str, float] | None = None) -> tuple[Phase, ...]:
+def _gated_phases(spec: Spec, kappas: Mapping[str, float] | None = None) -> tuple[Phase, ...]:
     """Return the GDLN of every phase of a spec; one phase where no gate switches."""
     return tuple((step, gated_pathways(spec.during(step), kappas)) for step in (0, *spec.switches))
 
 
-def train_phases(
+def _train_phases(
     inputs: np.ndarray,
     targets: np.ndarray,
     phases: Sequence[Phase],
     settings: TrainingSettings,
     *,
     record: Recording,
-    progress: ProgressCallback | None = None,
     **options: Any,
 ) -> TrainingRun:
     """Train as :func:`symreln.train.trainers.train_gdln` does, with other gates from step to step.
@@ -267,16 +177,12 @@ def train_phases(
         phases: By ascending first step, from 0; pathways differ in gates alone.
         settings: Of the whole training.
         record: What is kept.
-        progress: Called with (done, total) in seed-steps.
         **options: As of the trainer.
     """
     one: Callable[..., TrainingRun] = partial(train_gdln, inputs, targets, **options)
-    report = shared_progress(progress, len(phases))
     edges = [*(step for step, _ in phases), settings.steps]
     losses, initial, run = [], None, None
-    for place, ((begin, end), (_, pathways)) in enumerate(
-        zip(pairwise(edges), phases, strict=True)
-    ):
+    for (begin, end), (_, pathways) in zip(pairwise(edges), phases, strict=True):
         last = end == settings.steps
         # The state after the phase's last update is the next phase's start: one more is recorded.
         steps = end - begin + (not last)
@@ -285,7 +191,6 @@ def train_phases(
             replace(settings, steps=steps),
             initial=initial,
             record=Recording(quantities=record.quantities, steps=(steps - 1,)) if last else None,
-            progress=report(place),
         )
         losses.append(run.losses[:, : end - begin])
         initial = {p.name: w for p, w in zip(pathways, run.weights, strict=True)}
@@ -297,8 +202,6 @@ def train_phases(
         snapshot_steps=(settings.steps - 1,),
     )
 
-
-ProgressCallback = Callable[[int, int], None]
 
 #: Bytes of recorded pathway maps above which alignment is measured on the last step only.
 MAPS_LIMIT = 200_000_000
@@ -399,20 +302,6 @@ def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
     return tuple(float(x if isinstance(x, int) else x.to_fraction()) for x in gate)
 
 
-def shared_progress(
-    progress: ProgressCallback | None, parts: int
-) -> Callable[[int], ProgressCallback | None]:
-    """Count several trainings as one."""
-
-    def part(place: int) -> ProgressCallback | None:
-        if progress is None:
-            return None
-        call = progress
-        return lambda done, total: call(place * total + done, parts * total)
-
-    return part
-
-
 def recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording | None:
     """Return what is recorded of trained networks, as often as memory allows; None for nothing.
 
@@ -437,7 +326,7 @@ def recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> 
             return found
         return replace(found, steps=(total - 1,))
     plain, size = Recording(quantities=_UNITS), 2 * seeds * network.hidden * data.samples
-    gates = telling_gates(spec) if one_layer else ()
+    gates = _telling_gates(spec) if one_layer else ()
     if gates and maps * len(plain.snapshot_steps(total)) <= MAPS_LIMIT:
         plain = replace(plain, quantities=(*_UNITS, "gate_maps"), gates=gates)
         size += maps
@@ -450,7 +339,7 @@ def _marked(wanted: Recording, size: int, total: int, marks: tuple[int, ...]) ->
     return replace(wanted, steps=steps) if marks and size * len(steps) <= MAPS_LIMIT else wanted
 
 
-def telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
+def _telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
     """Return the gates by which a ReLU network's units are given to pathways.
 
     None where two pathways have the same gate, where gates have gains, and where they switch.

@@ -3,26 +3,38 @@
 A theory is not tested where nothing was learned in the steps that were trained: then the
 prediction that nothing ever is learned, L(t) = L(0), is within the tolerance too, or the loss of a
 kind of network has not dropped yet although it could. "Agrees" would say nothing.
+
+How many steps it takes is read off the predicted flow.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import closed_forms, predict
+from symreln.claims.probes import learning_modes
+from symreln.claims.starts import chain_of
 from symreln.errors import SymrelnError
 from symreln.experiment.metrics import DROP, drop_time
-from symreln.experiment.variations import step_below
 from symreln.experiment.words import bound_text
+from symreln.laws.integrate import DRAWN, PRECISE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
+
+#: Times at which a predicted loss is looked at where only a step is sought: it is then found to
+#: one in as many.
+_LOOKS = 2001
+#: Times that the fastest mode grows by e, at first and at most, that a step is sought within.
+_FIRST_SPAN, _LAST_SPAN = 64, 1 << 16
 
 
 @record
@@ -80,49 +92,72 @@ def why_uninformative(
         losses: Mean loss of each kind of network that is judged, shape (steps,).
         tolerance: Largest allowed distance.
     """
-    learnable = learnable_share(numbers)
-    found = too_little(losses, learnable, tolerance)
-    if found is None:
-        return None
-    initial = float(numbers.initial_loss.to_fraction())
-    return replace(
-        found,
-        drops=_step(numbers, DROP * initial) if 1 - learnable < DROP else None,
-        half=_step(numbers, (1 - learnable / 2) * initial),
-    )
-
-
-def learnable_share(numbers: Derivation) -> float:
-    """Return the share of the first loss that can be learned at all."""
-    return 1 - float((numbers.least_loss / numbers.initial_loss).to_fraction())
-
-
-def too_little(
-    losses: Sequence[np.ndarray], learnable: float, tolerance: float
-) -> Uninformative | None:
-    """Return that training made too little progress to test a prediction, or None.
-
-    Args:
-        losses: Mean loss of each kind of network that is judged, shape (steps,).
-        learnable: :func:`learnable_share`.
-        tolerance: Largest allowed distance.
-    """
+    learnable = 1 - float((numbers.least_loss / numbers.initial_loss).to_fraction())
     fell = [float(np.abs(loss - loss[0]).max() / loss[0]) for loss in losses]
-    still = any(drop_time(loss) is None for loss in losses) and 1 - learnable < DROP
+    drops = 1 - learnable < DROP
+    still = drops and any(drop_time(loss) is None for loss in losses)
     if min(fell) > tolerance and not still:
         return None
+    initial = float(numbers.initial_loss.to_fraction())
     return Uninformative(
         fell=min(fell),
         learnable=learnable,
         tolerance=tolerance,
         steps=len(losses[0]) - 1,
-        drops=None,
-        half=None,
+        drops=_step(numbers, DROP * initial) if drops else None,
+        half=_step(numbers, (1 - learnable / 2) * initial),
     )
 
 
 def _step(numbers: Derivation, level: float) -> int | None:
     try:
-        return step_below(numbers, level)
+        return _step_below(numbers, level)
     except SymrelnError:
         return None  # a range or a level that the flow is not integrated at: the rest is said
+
+
+def _step_below(numbers: Derivation, level: float) -> int | None:
+    """Return about at which step the predicted loss gets down to ``level``, or None.
+
+    Args:
+        numbers: Without free parameters, with a network.
+        level: A mean loss.
+    """
+    modes = [mode.s.to_float() for _, mode in learning_modes(numbers)]
+    if not modes or numbers.later:
+        return None
+    pace = float(numbers.tau or 1) / (2 * max(modes))  # steps in which the fastest grows by e
+    span = _FIRST_SPAN
+    while span <= _LAST_SPAN:
+        times = np.linspace(0, span * pace, _LOOKS)
+        below = _flow_loss(numbers, times, DRAWN) <= level
+        if below.any():
+            return ceil(times[int(np.argmax(below))])
+        span *= 4
+    return None
+
+
+def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: float = PRECISE) -> np.ndarray:
+    """Return the loss of the flow, of more than two layers from where they start in effect."""
+    if chain_of(numbers) is None:
+        # About: not from where the early phase says, which would be followed for every variation.
+        return predict(numbers, times, accuracy, factors={}).reduced
+    found = closed_forms(numbers, times)
+    assert found is not None  # such networks are confronted where their modes are closed
+    return found.reduced
+
+
+def steps_for_scale(numbers: Derivation, smaller: Derivation) -> int | None:
+    """Return how many steps a smaller start takes to get as far, or None where it never does.
+
+    Args:
+        numbers: The experiment as it is.
+        smaller: The same from a smaller start.
+    """
+    steps = network_of(numbers.spec).steps
+    end = float(_flow_loss(numbers, np.array([0.0, steps - 1]))[-1])
+    # Near its end a loss is within rounding of it: reached to one in a thousand of the whole fall
+    # is as far.
+    start = float(numbers.initial_loss.to_fraction())
+    found = _step_below(smaller, end + (start - end) / 1000)
+    return None if found is None else max(steps, found + 1)

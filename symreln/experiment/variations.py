@@ -1,4 +1,4 @@
-"""One experiment with another initial scale, learning rate or width: the same data and gates.
+"""A confrontation with another initial scale, learning rate or width: the same data and gates.
 
 Spectra depend on none of the three, so that a derivation holds for the changed experiment as it is;
 predictions and trainings read the changed network.
@@ -13,59 +13,181 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.records import record
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import closed_forms, predict, predict_training
-from symreln.claims.probes import learning_modes
+from symreln.claims.prediction import predict_training
 from symreln.claims.starts import chain_of, mode_kappas, start_factors
 from symreln.errors import NotSupportedError
-from symreln.experiment.closed import predict_chain
-from symreln.experiment.training import Variation
-from symreln.laws.integrate import DRAWN, PRECISE
+from symreln.experiment.closed import predict_aligned, predict_chain, train_aligned
+from symreln.experiment.comparing import is_aligned
+from symreln.experiment.metrics import Distance, Interval, compare, exactly, mutual_distance
+from symreln.experiment.training import train
+from symreln.experiment.uninformative import steps_for_scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
+    from symreln.experiment.outcome import Validation
+    from symreln.specs.model import Spec
 
-#: Times at which a predicted loss is looked at where only a step is sought: it is then found to
-#: one in as many.
-_LOOKS = 2001
-#: Times that the fastest mode grows by e, at first and at most, that a step is sought within.
-_FIRST_SPAN, _LAST_SPAN = 64, 1 << 16
+#: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,
+#: which the scatter of a few seldom hides; and at most, where they are small.
+_FEW, _MANY = 4, 32
+#: Multiplications of a training above which no more than a few are: seconds of one core.
+_BUDGET = 1e8
 
 
-def changed(numbers: Derivation, variation: Variation, steps: int | None = None) -> Derivation:
-    """Return the derivation for the changed experiment.
+@record
+class Variation:
+    """How a training differs from that of its spec; data, gates and draws are the same.
 
-    Args:
-        numbers: Without free parameters, with a network.
-        variation: What is changed.
-        steps: Recorded steps; by default those that cover the same time.
-
-    Raises:
-        NotSupportedError: There is none.
+    Attributes:
+        std: Factor of the initial standard deviation (of both where there are two).
+        rate: Factor of the learning rate; steps are divided by it, so that the time stays.
+        width: Factor of all hidden units.
+        full_batch: Whether steps are taken on all samples, whatever the spec says.
     """
-    if numbers.spec.switches:
-        msg = "gates switch at given steps, which a changed experiment would not be at"
-        raise NotSupportedError(msg)
-    return replace(numbers, spec=variation.of(numbers.spec, steps))
+
+    std: Fraction = Fraction(1)
+    rate: Fraction = Fraction(1)
+    width: int = 1
+    full_batch: bool = False
+
+    @property
+    def same_strength(self) -> bool:
+        """Whether modes start as strong as they did."""
+        return self.std * self.std * self.width == 1
+
+    def of(self, spec: Spec, steps: int | None = None) -> Spec:
+        """Return the spec of the varied training.
+
+        Args:
+            spec: With a network.
+            steps: Recorded steps; by default those that cover the same time.
+        """
+        network = network_of(spec)
+        out = network.init_std_out
+        altered = replace(
+            network,
+            hidden=network.hidden * self.width,
+            init_std=network.init_std * self.std,
+            init_std_out=None if out is None else out * self.std,
+            learning_rate=network.learning_rate * self.rate,
+            batch_size=None if self.full_batch else network.batch_size,
+            steps=ceil((network.steps - 1) / self.rate) + 1 if steps is None else steps,
+        )
+        return replace(spec.wider(self.width), network=altered)
 
 
-def long_enough(numbers: Derivation, change: Variation) -> Derivation:
+SAME = Variation()
+"""The spec's own training."""
+
+
+class Trials:
+    """A confrontation that is predicted and trained once more with things changed, each once."""
+
+    def __init__(self, case: Validation) -> None:
+        self.case = case
+        self._error = case.error[0]
+        self._losses: dict[tuple[str, Variation], np.ndarray] = {}
+        self._curves: dict[tuple[bool, Variation], np.ndarray] = {}
+        self._numbers: dict[Variation, Derivation] = {SAME: case.numbers}
+
+    def distance(self, pair: str, change: Variation = SAME) -> Distance[Interval]:
+        """Return what is between theory and training in a changed experiment.
+
+        Raises:
+            InputError: It cannot be done.
+            NotSupportedError: What is replaced is not there.
+        """
+        return self.distance_of(pair, self.theory(pair, change), change)
+
+    def distance_of(
+        self, pair: str, curve: np.ndarray, change: Variation = SAME
+    ) -> Distance[Interval]:
+        """Return what is between a curve and the networks of an experiment."""
+        losses = self.losses(pair, change)
+        if is_aligned(pair):
+            return exactly(compare(curve, losses.mean(axis=0)))
+        return mutual_distance(curve[None], losses, self.case.rng, self._error)
+
+    def before(self, pair: str, change: Variation = SAME) -> float:
+        """Return the distance as it was, to the networks that an experiment is measured with."""
+        losses = self.losses(pair, SAME)
+        losses = losses if change == SAME else losses[: self.few]
+        return compare(self.theory(pair, SAME), losses.mean(axis=0)).max_abs_over_initial
+
+    def theory(self, pair: str, change: Variation) -> np.ndarray:
+        """Return the predicted loss, shape (steps,)."""
+        key = (is_aligned(pair), change)
+        if key not in self._curves:
+            self._curves[key] = self._predicted(change, aligned=key[0])
+        return self._curves[key]
+
+    def losses(self, pair: str, change: Variation = SAME) -> np.ndarray:
+        """Return the trained losses, one row a network."""
+        key = (pair, change)
+        if key not in self._losses:
+            self._losses[key] = self._trained(pair, change)
+        return self._losses[key]
+
+    @property
+    def few(self) -> int:
+        """How many networks are trained again."""
+        spec = self.case.numbers.spec
+        network, data = network_of(spec), spec.dataset
+        layers = data.n_x + data.n_y + network.hidden * (network.layers - 2)
+        cost = 3 * network.steps * data.samples * network.hidden * layers
+        return int(np.clip(_BUDGET // max(cost, 1), _FEW, _MANY))
+
+    def _predicted(self, change: Variation, *, aligned: bool) -> np.ndarray:
+        """Predict the judged loss of a changed experiment, shape (steps,)."""
+        case, numbers = self.case, self._of(change)
+        if aligned:
+            return predict_aligned(numbers, case.chain)
+        if change == SAME:
+            return case.prediction.loss
+        found = predicted_again(numbers, case.kappas)
+        return found.loss if case.judged == "closed" else found.reduced
+
+    def _trained(self, pair: str, change: Variation) -> np.ndarray:
+        """Return the losses of networks that are trained again."""
+        case, numbers = self.case, self._of(change)
+        if change == SAME:
+            found = case.run(pair).losses
+            if is_aligned(pair) or len(found) >= self.few:
+                return found
+        if is_aligned(pair):
+            return train_aligned(numbers, case.chain).losses
+        kind = pair.removeprefix("theory_vs_")
+        return train(kind, numbers.spec, case.kappas, self.few, case.rng).losses
+
+    def _of(self, change: Variation) -> Derivation:
+        """Return the derivation for a changed experiment, for as many steps as it takes."""
+        if change not in self._numbers:
+            self._numbers[change] = _changed(self.case.numbers, change)
+        return self._numbers[change]
+
+
+def _changed(numbers: Derivation, change: Variation) -> Derivation:
     """Return the derivation for a changed experiment, for as many steps as it takes.
 
     Raises:
         NotSupportedError: There is none, or none that gets as far.
     """
-    found = changed(numbers, change)
+    if numbers.spec.switches:
+        msg = "gates switch at given steps, which a changed experiment would not be at"
+        raise NotSupportedError(msg)
+    found = replace(numbers, spec=change.of(numbers.spec))
     if change.same_strength:
         return found  # as strong a start, so as many steps
     steps = steps_for_scale(numbers, found)
     if steps is None:
         msg = "the changed experiment was not found to get as far"
         raise NotSupportedError(msg)
-    return changed(numbers, change, steps)
+    return replace(numbers, spec=change.of(numbers.spec, steps))
 
 
 def predicted_again(
@@ -74,7 +196,7 @@ def predicted_again(
     """Predict a changed experiment as :func:`symreln.experiment.predictions.predict_all` does.
 
     Args:
-        numbers: As :func:`changed` returns it.
+        numbers: Of the changed experiment.
         kappas: κ of pathways by name: a property of the data, which no change touches.
         start: How many times as strong the modes of the first stage start.
     """
@@ -85,50 +207,3 @@ def predicted_again(
         own = [m.label for p in numbers.stages[0].pathways for m in p.modes if not m.is_null]
         factors |= {label: Fraction(factors.get(label, 1)) * Fraction(start) for label in own}
     return predict_training(numbers, factors)
-
-
-def step_below(numbers: Derivation, level: float) -> int | None:
-    """Return about at which step the predicted loss gets down to ``level``, or None.
-
-    Args:
-        numbers: Without free parameters, with a network.
-        level: A mean loss.
-    """
-    modes = [mode.s.to_float() for _, mode in learning_modes(numbers)]
-    if not modes or numbers.later:
-        return None
-    pace = float(numbers.tau or 1) / (2 * max(modes))  # steps in which the fastest grows by e
-    span = _FIRST_SPAN
-    while span <= _LAST_SPAN:
-        times = np.linspace(0, span * pace, _LOOKS)
-        below = _flow_loss(numbers, times, DRAWN) <= level
-        if below.any():
-            return ceil(times[int(np.argmax(below))])
-        span *= 4
-    return None
-
-
-def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: float = PRECISE) -> np.ndarray:
-    """Return the loss of the flow, of more than two layers from where they start in effect."""
-    if chain_of(numbers) is None:
-        # About: not from where the early phase says, which would be followed for every variation.
-        return predict(numbers, times, accuracy, factors={}).reduced
-    found = closed_forms(numbers, times)
-    assert found is not None  # such networks are confronted where their modes are closed
-    return found.reduced
-
-
-def steps_for_scale(numbers: Derivation, smaller: Derivation) -> int | None:
-    """Return how many steps a smaller start takes to get as far, or None where it never does.
-
-    Args:
-        numbers: The experiment as it is.
-        smaller: The same from a smaller start.
-    """
-    steps = network_of(numbers.spec).steps
-    end = float(_flow_loss(numbers, np.array([0.0, steps - 1]))[-1])
-    # Near its end a loss is within rounding of it: reached to one in a thousand of the whole fall
-    # is as far.
-    start = float(numbers.initial_loss.to_fraction())
-    found = step_below(smaller, end + (start - end) / 1000)
-    return None if found is None else max(steps, found + 1)

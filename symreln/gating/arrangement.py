@@ -113,7 +113,7 @@ class Cells:
             if self.limit is not None and len(found.gates) > self.limit:
                 msg = (
                     f"gates: more than {self.limit} gates after {n + 1} of "
-                    f"{self.samples.shape[1]} samples. Raise the limit, or sample them"
+                    f"{self.samples.shape[1]} samples. Raise the limit, or take fewer samples"
                 )
                 raise LimitReachedError(msg)
             if progress is not None:
@@ -368,10 +368,7 @@ def flats(
     rank, count = len(rows), samples.shape[1]
     most = sum(comb(count, size) for size in range(rank))
     if most > _MOST_CHOICES:
-        msg = (
-            f"faces: up to {most} sets of samples on a boundary, more than {_MOST_CHOICES}. Follow "
-            "units to propose some instead (sliding_gates)"
-        )
+        msg = f"faces: up to {most} sets of samples on a boundary, more than {_MOST_CHOICES}"
         raise LimitReachedError(msg)
     nonzero = np.asarray(samples.any(axis=0))
     start = np.zeros((rank, samples.shape[0]), dtype=np.int64)
@@ -387,7 +384,7 @@ def flats(
             signs[:, ~nonzero] = -1
             faces, done = faces + len(signs), done + 1
             if faces > _MOST_FACES:
-                msg = f"faces: more than {_MOST_FACES}. Follow units instead (sliding_gates)"
+                msg = f"faces: more than {_MOST_FACES}"
                 raise LimitReachedError(msg)
             yield _Flat(boundary=boundary, signs=signs)
             if progress is not None:

@@ -63,20 +63,14 @@ class RacePoint(Result):
         seeds: How many networks.
         order: Gates that run there, the fastest first, equal ones together.
         classes: Shares by class.
-        outside: Share of (w·x)², averaged by weight, on samples where a unit's gate is not the one
-            that it is counted for.
         left: Largest loss over seeds at the end, over the initial one.
     """
 
-    JSON = (
-        *("value", "order", "taken", "fastest_taken", "agrees", "classes", "outside"),
-        "loss_left=left",
-    )
+    JSON = ("value", "order", "taken", "fastest_taken", "agrees", "classes", "loss_left=left")
     value: Fraction | None
     seeds: int
     order: tuple[tuple[str, ...], ...]
     classes: tuple[ClassShare, ...]
-    outside: float
     left: float
 
     @property
@@ -156,13 +150,11 @@ def confront(race: Race, spec: Spec, value: Fraction | None, seeds: int, rng: in
     nearest = nearest_observer(trained.dataset.inputs.to_numpy(), list(race.classes.values()))
     seen = observe(trained, seeds=seeds, rng=rng, observers={"nearest": nearest}, steps=end)
     wide = wide_shares(trained, nearest, len(race.classes), end)
-    weights, (_, outside) = seen.weights[:, 0], np.moveaxis(seen.seen["nearest"][:, 0], -1, 0)
     return RacePoint(
         value=value,
         seeds=seeds,
         order=() if part is None else part.order,
         classes=_shares(race, seen, wide),
-        outside=float((weights * outside).sum() / weights.sum()),
         left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
     )
 
@@ -185,7 +177,7 @@ def _shares(
                 predicted_error=error,
                 measured=float(own.mean()),
                 spread=float(own.std(ddof=int(len(own) > 1))),
-                units=float((nearest[..., 0] == place).mean()),
+                units=float((nearest == place).mean()),
             )
         )
     return tuple(found)

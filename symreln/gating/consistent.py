@@ -20,10 +20,11 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Literal
 
+from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.linear_programming import dot
@@ -73,33 +74,31 @@ class GrowingGate(SignedGate):
         fractions: The gate on every / of the pattern, in order: the fraction of time that a unit is
             open; empty for a full gate.
         v: The direction, not normalised; exact.
-        dimension: Of the space of directions with this rate.
-        unique: Whether direction and fractions are the only ones for these signs and s.
         boundary: Samples, not zero, to which v is orthogonal.
         rate: Growth rate as a function of the parameter, on an interval; None elsewhere.
         mode_class: Its conjugacy class over Q(parameter), on an interval.
         at: The rational number at which an interval was decided, fractions too.
         self_consistent: Whether the direction has the gate. Only races of given gates have some
             that have not, or None: not decided.
+        realisable: Whether some direction has the gate; None of given gates, which differ in
+            self-consistency from piece to piece.
         name: Of a given gate.
     """
 
     JSON = (
-        *("pattern", "name=called", "kind", "size", "speed", "realisable=stays?"),
-        *("self_consistent=stays?", "fractions", "fractions_at?", "largest", "unique", "dimension"),
-        "boundary",
+        *("pattern", "name=called", "kind", "size", "speed", "realisable?"),
+        *("self_consistent=stays?", "fractions", "fractions_at?", "largest", "boundary"),
     )
     s: AlgebraicNumber
     largest: bool = True
     fractions: tuple[AlgebraicNumber, ...] = ()
     v: Vector = ()
-    dimension: int = 1
-    unique: bool = True
     boundary: tuple[int, ...] = ()
     rate: AlgebraicNumber | None = None
     mode_class: ModeClass | None = None
     at: Fraction | None = None
     self_consistent: bool | None = True
+    realisable: bool | None = True
     name: str = ""
 
     @property
@@ -109,8 +108,8 @@ class GrowingGate(SignedGate):
 
     @property
     def stays(self) -> bool | None:
-        """True: units can have the gate and keep it; None of given gates, which differ in it."""
-        return None if self.name else True
+        """Whether units keep the gate; None of given gates, which differ in it."""
+        return None if self.realisable is None else self.self_consistent
 
     @property
     def speed(self) -> AlgebraicNumber:
@@ -142,7 +141,6 @@ def consistent_pairs(
             size=size,
             s=pair.s,
             v=v,
-            dimension=len(pair.vectors),
             largest=place == 0,
             boundary=tuple(k for k, x in enumerate(samples) if any(x) and not dot(v, x)),
         )
@@ -155,7 +153,6 @@ def self_consistent_gates(
     inputs: ExactMatrix,
     residual: ExactMatrix,
     gates: Sequence[tuple[Sequence[int], int]],
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[GrowingGate, ...]:
     """Return which gates of 0 and 1 are self-consistent, the fastest first.
 
@@ -163,7 +160,6 @@ def self_consistent_gates(
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters: the targets, or what a stage leaves.
         gates: (gate, how many are alike): all gates that the dataset allows, or one of each kind.
-        progress: Called with (gates done, of so many).
 
     Raises:
         InputError: A parameter occurs.
@@ -171,11 +167,11 @@ def self_consistent_gates(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     samples = columns(inputs)
     found: list[GrowingGate] = []
-    for place, (gate, size) in enumerate(gates):
-        pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-        found += consistent_pairs(pairs, samples, gate, size)
-        if progress is not None:
-            progress(place + 1, len(gates))
+    with phase("self-consistent gates") as report:
+        for place, (gate, size) in enumerate(gates, start=1):
+            pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
+            found += consistent_pairs(pairs, samples, gate, size)
+            report(place, len(gates))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 

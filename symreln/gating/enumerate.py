@@ -8,8 +8,7 @@ gates of XoR that early training selects are of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,21 +16,18 @@ from flint import fmpq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.errors import InputError
 from symreln.exact.domain import Range
-from symreln.exact.int64 import product, reduced_rows
 from symreln.exact.linear_programming import Farkas, direction
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.arrangement import Cells, Found, gate_keys, whole_samples
+from symreln.gating.arrangement import Cells, gate_keys, whole_samples
 from symreln.gating.parameter_intervals import Piece, pieces
 from symreln.gating.wall_polynomials import realisability
 from symreln.networks.orbits import SampleGroup
 
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
-#: Directions are drawn as whole numbers of this size; which gate each gives is exact.
-_DRAWN = 1 << 20
 
 
 class _GateOrbit(NamedTuple):
@@ -54,20 +50,15 @@ class RealisableGates:
         gates: Bool, shape (N, P), distinct; in descending order as binary numbers.
         witnesses: Whole numbers, shape (N, n_x): gates[k] = 1[Xᵀ witnesses[k] > 0], exactly.
         open: Whether a direction drawn at random can give the gate, shape (N,).
-        sampled: Whether directions were drawn: there may be more gates then.
-        draws: How many directions were drawn; 0 where all gates are listed.
     """
 
     gates: np.ndarray
     witnesses: np.ndarray
     open: np.ndarray
-    sampled: bool = False
-    draws: int = 0
 
     def __repr__(self) -> str:
-        how = f", {self.draws} directions drawn" if self.sampled else ""
-        shown = ", ".join(self.pattern(k) for k in range(min(self.count, 8)) if self.samples <= 64)
-        return f"{self.count} gates of {self.samples} samples{how}: {shown}, …"
+        shown = ", ".join(pattern(gate) for gate in self.gates[:8] if self.samples <= 64)
+        return f"{self.count} gates of {self.samples} samples: {shown}, …"
 
     @property
     def count(self) -> int:
@@ -79,15 +70,8 @@ class RealisableGates:
         """P."""
         return self.gates.shape[1]
 
-    def pattern(self, index: int) -> str:
-        """Return a gate as text, one digit a sample."""
-        return pattern(self.gates[index])
-
     def orbits(self, group: SampleGroup) -> tuple[_GateOrbit, ...]:
-        """Return one entry for every set of gates that the group maps onto each other.
-
-        Of sampled gates, those that are listed and joined by generators count as alike.
-        """
+        """Return one entry for every set of gates that the group maps onto each other."""
         keys = gate_keys(self.gates)
         order = np.argsort(keys)
         ordered = keys[order]
@@ -97,12 +81,11 @@ class RealisableGates:
             moved[:, images] = self.gates
             wanted = gate_keys(moved)
             places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
-            known = ordered[places] == wanted
-            if not self.sampled and not known.all():
+            if not (ordered[places] == wanted).all():
                 msg = "a symmetry maps a gate to one that is not listed"
                 raise ArithmeticError(msg)
-            sources.append(np.flatnonzero(known))
-            targets.append(order[places[known]])
+            sources.append(sources[0])
+            targets.append(order[places])
         links = np.concatenate(sources), np.concatenate(targets)
         graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
         _, labels = connected_components(graph, directed=False)
@@ -125,11 +108,7 @@ def pattern(gate: Sequence[int] | np.ndarray) -> str:
 
 
 def enumerate_gates(
-    inputs: ExactMatrix,
-    *,
-    open_only: bool = False,
-    limit: int | None = LIMIT,
-    progress: Callable[[int, int], None] | None = None,
+    inputs: ExactMatrix, *, open_only: bool = False, limit: int | None = LIMIT
 ) -> RealisableGates:
     """Return all gates that a dataset allows.
 
@@ -138,7 +117,6 @@ def enumerate_gates(
             negatives of each other.
         open_only: Whether to leave out gates that need a sample exactly on their boundary.
         limit: Number of gates above which to stop.
-        progress: Called with (samples done, of so many); the last take the longest.
 
     Raises:
         InputError: A parameter occurs, or there are no samples.
@@ -146,42 +124,15 @@ def enumerate_gates(
     """
     columns, rows = whole_samples(inputs)
     reduced = columns[rows]
-    cells = Cells(reduced, open_only=True, limit=limit, progress=progress).found()
-    found = cells
-    if not open_only and not _one_sided(reduced):
-        found = Cells(reduced, limit=limit, progress=progress).found()
+    with phase("all gates") as report:
+        found = cells = Cells(reduced, open_only=True, limit=limit, progress=report).found()
+        if not open_only and not _one_sided(reduced):
+            found = Cells(reduced, limit=limit, progress=report).found()
     is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
-    return _listed(found, is_open, rows, inputs.shape[0])
-
-
-def sample_gates(
-    inputs: ExactMatrix, draws: int, rng: int | np.random.Generator = 0
-) -> RealisableGates:
-    """Return the gates of random directions: a part of all, and of the open ones only.
-
-    Directions are normal, rounded to whole numbers; their gates are exact.
-
-    Args:
-        inputs: X, shape (n_x, P), without parameters.
-        draws: How many directions are drawn.
-        rng: Seed or generator.
-
-    Raises:
-        InputError: A parameter occurs, there are no samples, or draws is not positive.
-    """
-    if draws < 1:
-        msg = f"gates: found draws = {draws}, expected at least 1"
-        raise InputError(msg)
-    columns, rows = whole_samples(inputs)
-    generator = np.random.default_rng(rng)
-    drawn = np.rint(generator.standard_normal((draws, len(rows))) * _DRAWN).astype(np.int64)
-    products = product(drawn, columns[rows])
-    off = ((products != 0) | ~columns.any(axis=0)).all(axis=1)
-    gates = products[off] > 0
-    _, first = np.unique(gate_keys(gates), return_index=True)
-    found = Found(gates[first], reduced_rows(drawn[off][first]))
-    listed = _listed(found, np.ones(len(first), dtype=bool), rows, inputs.shape[0])
-    return replace(listed, sampled=True, draws=draws)
+    order = np.lexsort(found.gates.T[::-1])[::-1]
+    witnesses = np.zeros((len(order), inputs.shape[0]), dtype=found.witnesses.dtype)
+    witnesses[:, rows] = found.witnesses[order]
+    return RealisableGates(gates=found.gates[order], witnesses=witnesses, open=is_open[order])
 
 
 def gates_along(
@@ -216,11 +167,3 @@ def _one_sided(samples: np.ndarray) -> bool:
     """Return whether some direction is strictly positive on every sample that is not zero."""
     strict = [[fmpq(int(v)) for v in column] for column in samples.T if column.any()]
     return not isinstance(direction(strict, [], len(samples)), Farkas)
-
-
-def _listed(found: Found, is_open: np.ndarray, rows: list[int], height: int) -> RealisableGates:
-    """Return the gates in order, with witnesses for all inputs."""
-    order = np.lexsort(found.gates.T[::-1])[::-1]
-    witnesses = np.zeros((len(order), height), dtype=found.witnesses.dtype)
-    witnesses[:, rows] = found.witnesses[order]
-    return RealisableGates(gates=found.gates[order], witnesses=witnesses, open=is_open[order])

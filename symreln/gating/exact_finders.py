@@ -8,13 +8,13 @@ from dataclasses import field
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.gating.consistent import GrowingGate
-from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
-from symreln.gating.finders import FORMAT
-from symreln.gating.found_pathways import FoundPathway
+from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern
+from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.samples import remarks
 from symreln.gating.search import GateStage, predicted_stages
-from symreln.gating.serialise import Result, number_text
+from symreln.gating.serialise import GATES, Result, number_text
 from symreln.networks.orbits import sample_group
+from symreln.networks.pathway import PathwaySpec
 from symreln.specs.model import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
@@ -48,7 +48,7 @@ class _ExactGates(Result):
 
     Attributes:
         method: The method's name.
-        found: The gates that the inputs allow, or those of directions drawn.
+        found: The gates that the inputs allow.
         remarks: What to know of the data.
         symmetries: Of an enumeration: order of the group of permutations of the samples.
         kinds: Likewise: one gate of each kind.
@@ -57,17 +57,17 @@ class _ExactGates(Result):
     """
 
     JSON = (
-        *("format", "*", "count=found.count", "sampled=found.sampled", "draws=found.draws"),
-        *("symmetries?", "kinds?", "samples?", "open?", "gates?", "stages?"),
+        *("format", "*", "count=found.count", "symmetries?", "kinds?", "samples?", "open?"),
+        *("gates?", "stages?"),
     )
-    file, format = "gates.json", FORMAT
+    file, format = "gates.json", GATES
     method: str
     found: RealisableGates = field(metadata={"prose": True})
     remarks: tuple[str, ...]
     symmetries: int | None = None
     kinds: tuple[_GateKind, ...] = ()
     stages: tuple[GateStage, ...] = ()
-    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
+    pathways: Sequence[PathwaySpec] = field(metadata={"prose": True})
 
     @property
     def samples(self) -> int | None:
@@ -87,9 +87,7 @@ class _ExactGates(Result):
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        found = self.found
-        drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
-        yield f"{found.count} gates{drawn}"
+        yield f"{self.found.count} gates"
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
         for stage in self.stages:
             yield stage.headline
@@ -97,31 +95,21 @@ class _ExactGates(Result):
         yield from (f"note: {text}" for text in self.remarks)
 
 
-def all_gates(
-    spec: Spec,
-    method: str,
-    *,
-    rng: int = 0,
-    samples: int | None = None,
-    limit: int | None = None,
-) -> _ExactGates:
-    """List all gates that the inputs allow, or those of directions drawn at random.
+def all_gates(spec: Spec, *, limit: int | None = None) -> _ExactGates:
+    """List all gates that the inputs allow.
 
     Args:
         spec: Without free parameters.
-        method: The method's name.
-        rng: Seed of the draw.
-        samples: How many directions are drawn; None for all gates.
         limit: Number of gates above which to stop.
 
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = _realisable(spec, samples, limit, rng)
+    found = enumerate_gates(spec.dataset.inputs, limit=limit or LIMIT)
     with phase("symmetries of the gates"):
         group = sample_group(spec.dataset.inputs)
         orbits = found.orbits(group)
-    chosen = [list(map(int, gate)) for gate in found.gates.tolist() if any(gate)]
+    chosen = [2 * gate.astype(int) - 1 for gate in found.gates if gate.any()]
     notes = remarks(spec.dataset)
     if len(chosen) > _MOST_PATHWAYS:
         notes += (
@@ -129,67 +117,50 @@ def all_gates(
         )
         chosen = []
     return _ExactGates(
-        method=method,
+        method="enumerate",
         found=found,
         remarks=notes,
         symmetries=group.order,
         kinds=tuple(
             _GateKind(
-                found.pattern(index),
+                pattern(found.gates[index]),
                 size,
                 bool(found.open[index]),
                 tuple(map(int, found.witnesses[index])),
             )
             for index, size in orbits
         ),
-        pathways=[FoundPathway(f"gate_{n}", gate) for n, gate in enumerate(chosen, start=1)],
+        pathways=[
+            gate_pathway(spec.dataset, signs, f"gate_{n}")
+            for n, signs in enumerate(chosen, start=1)
+        ],
     )
 
 
-def selected(
-    spec: Spec,
-    method: str,
-    *,
-    rng: int = 0,
-    samples: int | None = None,
-    stages: int = 8,
-    limit: int | None = None,
-) -> _ExactGates:
+def selected(spec: Spec, *, stages: int = 8, limit: int | None = None) -> _ExactGates:
     """List the gates that early training from small weights selects, stage by stage.
 
     Args:
         spec: Without free parameters.
-        method: The method's name.
-        rng: Seed of the draw.
-        samples: How many directions are drawn; None for all gates.
         stages: Stages to follow at most.
         limit: Number of gates above which to stop.
 
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = _realisable(spec, samples, limit, rng)
-    followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
-    text = {1: 1, -1: 0, 0: "/"}
+    found = enumerate_gates(spec.dataset.inputs, limit=limit or LIMIT)
+    followed = tuple(predicted_stages(spec.dataset, found, most=stages))
     return _ExactGates(
-        method=method,
+        method="self-consistent",
         found=found,
         remarks=remarks(spec.dataset),
         stages=followed,
         pathways=[
-            FoundPathway(f"stage_{stage.stage}_{place}", [text[s] for s in signs], stage.stage)
+            gate_pathway(spec.dataset, signs, f"stage_{stage.stage}_{place}", stage.stage)
             for stage in followed
             for place, signs in enumerate(stage.winners, start=1)
         ],
     )
-
-
-def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) -> RealisableGates:
-    inputs = spec.dataset.inputs
-    if samples is not None:
-        return sample_gates(inputs, samples, rng)
-    with phase("all gates") as callback:
-        return enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
 
 
 def candidate_line(name: str, each: GrowingGate, at: str = "", spec: Spec | None = None) -> str:

@@ -84,9 +84,9 @@ def _speeds(found: RaceReport) -> Iterator[Curve]:
             drawn += 1
     everywhere = np.concatenate([inner for _, inner in intervals])
     for other in found.beside:
-        if other.speed is not None and not other.realisable:
+        if other.rate is not None and not other.realisable:
             label = f"{other.name}, {other.pattern}: no ReLU unit"
-            speeds = np.array(_along(other.speed, race.parameter, everywhere))
+            speeds = np.array(_along(other.rate, race.parameter, everywhere))
             style = {"linewidth": 1.4, "color": FAINT, "linestyle": (0, (4, 2))}
             yield Curve(x=everywhere, y=speeds, label=label, style=style)
 

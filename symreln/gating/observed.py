@@ -7,7 +7,7 @@ alike where signs alone are known, and by (w·x)² where what a unit sees is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -74,7 +74,7 @@ class ObservedNetworks:
         Returns:
             Shape (seeds, T, count).
         """
-        weights, which = self.weights, self.seen[name][..., 0]
+        weights, which = self.weights, self.seen[name]
         parts = [(weights * (which == k)).sum(axis=-1) for k in range(count)]
         return np.stack(parts, axis=-1) / weights.sum(axis=-1)[..., None]
 
@@ -112,7 +112,7 @@ def wide_shares(
         return None
 
     def shares(particles: Particles) -> np.ndarray:
-        which = observer(0, (particles.first,))[..., 0].astype(int)
+        which = observer(0, (particles.first,)).astype(int)
         return shares_of(np.bincount(which, particles.sizes, minlength=count))
 
     with phase("mean-field simulation"):
@@ -139,7 +139,6 @@ def observe(
     steps: Sequence[int] | np.ndarray,
     rng: int = 0,
     observers: Mapping[str, Observer] | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> ObservedNetworks:
     """Train a spec's ReLU network from several seeds and look at its units.
 
@@ -149,7 +148,6 @@ def observe(
         steps: Updates after which they are looked at.
         rng: Seed; network i is the one that every training of this spec from it starts with.
         observers: What is recorded beside each unit's weight; left out, its gates.
-        progress: Called with seed-steps done and in all.
 
     Raises:
         InputError: The network has no gates of one hidden layer, or the training diverges.
@@ -171,7 +169,6 @@ def observe(
             observers=observers or {},
             steps=tuple(int(step) for step in steps),
         ),
-        progress=progress,
     )
     return ObservedNetworks(
         inputs=inputs,
@@ -207,6 +204,21 @@ def _settings(spec: Spec) -> TrainingSettings:
     return training_settings(spec)
 
 
+def check_alive(trained: ObservedNetworks) -> None:
+    """Refuse networks of which no unit is open on any sample.
+
+    Raises:
+        InputError: All hidden units are dead, at every look.
+    """
+    if not trained.active.any():
+        msg = (
+            f"gates: all {trained.settings.hidden} hidden units of {trained.seeds} networks are "
+            "dead: at no look is one of them open on a sample, so they learn nothing. Give more "
+            "units (network.hidden), another --rng, or inputs that do not all lie on one side"
+        )
+        raise InputError(msg)
+
+
 def sample_steps(total: int, every: int) -> tuple[int, ...]:
     """Return the updates after which Algorithm 1 samples: the first, and every so many later.
 
@@ -237,7 +249,7 @@ def disagreement(opened: np.ndarray, whole: np.ndarray | float, signs: np.ndarra
 
 
 def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int]]]) -> Observer:
-    """Return an observer of the class of gates that each unit is nearest to, and how near.
+    """Return an observer of the class of gates that each unit is nearest to, by number.
 
     Samples count by (w·x)²: near an edge of its gate a unit's sign means nothing. Where a class has
     samples on its boundary, they tell it from others: a unit with (w·x)² below ``_NEAR`` of its
@@ -248,8 +260,7 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
         classes: Gates of each class: 1 open, -1 closed, 0 on the boundary, one a sample.
 
     Returns:
-        Observer with values of shape (seeds, H, 2): number of the class, and the share of the
-        unit's (w·x)² on samples where its gate is not that class's nearest one.
+        Observer with values of shape (seeds, H).
     """
     signs = np.array([gate for alike in classes for gate in alike])
     owner = np.array([k for k, alike in enumerate(classes) for _ in alike])
@@ -263,10 +274,6 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
             edge = _NEAR * squares.max(axis=-1, keepdims=True)
             there = squares < edge
             missed = missed + np.where(there, 0.0, squares) @ on + (there * edge) @ (1 - on)
-        place = missed.argmin(axis=-1)
-        least = np.take_along_axis(missed, place[..., None], axis=-1)[..., 0]
-        total = squares.sum(axis=-1)
-        share = np.divide(least, total, out=np.zeros_like(least), where=total > 0)
-        return np.stack([owner[place], share], axis=-1)
+        return owner[missed.argmin(axis=-1)]
 
     return observed

@@ -19,15 +19,16 @@ asked, the fastest gate found is the largest value of F, and no unit grows faste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from flint import fmpq
 
+from symreln.base.progress import phase
 from symreln.exact.algebraic import AlgebraicNumber, order_key
-from symreln.exact.linear import pseudo_inverse, rank
+from symreln.exact.linear import pseudo_inverse
 from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
@@ -46,10 +47,7 @@ _CLEAR = 1e-6
 
 
 def every_partial_gate(
-    inputs: ExactMatrix,
-    residual: ExactMatrix,
-    group: SampleGroup,
-    progress: Callable[[int, int], None] | None = None,
+    inputs: ExactMatrix, residual: ExactMatrix, group: SampleGroup
 ) -> tuple[GrowingGate, ...]:
     """Return all partial gates of a residual, one of each kind, the fastest first.
 
@@ -57,7 +55,6 @@ def every_partial_gate(
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters.
         group: Symmetries of both.
-        progress: Called with (sets of boundary samples done, at most so many).
 
     Raises:
         LimitReachedError: There are too many faces to ask.
@@ -65,14 +62,15 @@ def every_partial_gate(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     # Which faces are asked does not hang on the sizes of X and R, which float64 may not hold.
     x, r = unit_floats(inputs), unit_floats(residual)
-    asked = (
-        signs
-        for flat in flats(inputs, progress)
-        if flat.boundary
-        for signs in flat.signs[plausible(x, r, flat.boundary, flat.signs)].tolist()
-    )
-    kinds = [(max(alike), len(alike)) for alike in gate_kinds(asked, group)]
-    return partial_gates(inputs, residual, kinds)
+    with phase("partial gates") as report:
+        asked = (
+            signs
+            for flat in flats(inputs, report)
+            if flat.boundary
+            for signs in flat.signs[plausible(x, r, flat.boundary, flat.signs)].tolist()
+        )
+        kinds = [(max(alike), len(alike)) for alike in gate_kinds(asked, group)]
+        return partial_gates(inputs, residual, kinds)
 
 
 def partial_gates(
@@ -175,16 +173,13 @@ def _gate_on_face(
     held = _fractions(inputs, edge, _missing(table, v, b), pushes)
     if not any(held):
         return None
-    independent = not edge or rank(inputs.select(columns=edge)) == len(edge)
     return GrowingGate(
         signs=signs,
         size=size,
         s=pair.s,
         fractions=tuple(map(_number, held)),
         v=v,
-        dimension=len(pair.vectors),
         boundary=tuple(edge),
-        unique=len(pair.vectors) == 1 and independent and all(pushes),
     )
 
 

@@ -123,6 +123,7 @@ def _given(
             size=size,
             s=pair.s,
             self_consistent=pair.opening(samples, gate) is not None if decided else None,
+            realisable=None,
         )
         for pair in pairs[:1]
     ]

@@ -1,43 +1,36 @@
-"""What a race says, as race.json, as lines, and as the table of finding 1: theory and networks."""
+"""A race from a spec, over a parameter or of gates by subsets of a label, and what it says.
+
+As race.json, as lines, and as the table of finding 1: theory and networks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.rounding import mean_text
+from symreln.base.tables import markdown_table
 from symreln.claims.integration import network_of
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gating.confronted import WITHIN, ClassShare, RacePoint
-from symreln.gating.consistent import GrowingGate, SignedGate
-from symreln.gating.context_subsets import SubsetFormulas
-from symreln.gating.enumerate import enumerate_gates
+from symreln.errors import InputError
+from symreln.exact.domain import Range
+from symreln.gating.confronted import WITHIN, ClassShare, RacePoint, confront, confronted_points
+from symreln.gating.consistent import GrowingGate
+from symreln.gating.context_subsets import SubsetFormulas, known_formulas, label_gates
+from symreln.gating.enumerate import LIMIT, enumerate_gates
 from symreln.gating.exact_finders import candidate_line
+from symreln.gating.parameter_intervals import rational_number
+from symreln.gating.race import race, race_at
 from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
-from symreln.gating.serialise import Result, table
+from symreln.gating.search import stage_residuals
+from symreln.gating.serialise import Result
+from symreln.specs.finding import quoted
 from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
 
-
-@record(eq=False)
-class _Unraced(SignedGate):
-    """A gate pattern that is asked for beside those that run.
-
-    Attributes:
-        name: Name of the pathway, or "all open".
-        speed: Largest singular value, as a function of the parameter; None where it is zero.
-        realisable: Whether some direction has the gate, at the value in the middle of the first
-            interval.
-    """
-
-    JSON = (
-        *("pattern", "name", "kind", "size", "speed", "realisable", "self_consistent"),
-        "fractions",
-    )
-    self_consistent, fractions = False, ()
-    name: str
-    speed: AlgebraicNumber | None
-    realisable: bool
+_NO_SPEED = rational_number(0)
 
 
 @record(eq=False)
@@ -63,7 +56,7 @@ class RaceReport(Result):
     race: Race
     spec: Spec
     learned: Spec
-    beside: Sequence[_Unraced] = ()
+    beside: Sequence[GrowingGate] = ()
     seeds: int = 0
     points: Sequence[RacePoint] = ()
     formulas: SubsetFormulas | None = None
@@ -99,7 +92,7 @@ class RaceReport(Result):
         return list(found.values())
 
     @property
-    def candidates(self) -> Sequence[object]:
+    def candidates(self) -> Sequence[GrowingGate]:
         """Gates that run, then those that do not."""
         return [*self.runners, *self.beside]
 
@@ -125,10 +118,9 @@ class RaceReport(Result):
         lines = _pieces_table(self.race) if self.race.given else []
         lines += _points_table(self.race, self.points) if self.points else []
         for other in self.beside if self.points else ():
-            speed = "0" if other.speed is None else str(other.speed.to_sympy())
             can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
             named = f"{other.pattern} ({other.name})"
-            lines += ["", f"{named}: speed {speed}; {can}, and none keeps it."]
+            lines += ["", f"{named}: speed {other.speed.to_sympy()}; {can}, and none keeps it."]
         return {"race.md": "".join(f"{line}\n" for line in lines)} if lines else {}
 
     def lines(self) -> Iterator[str]:
@@ -161,7 +153,65 @@ _CHANGES = {
 }
 
 
-def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
+def race_report(
+    spec: Spec,
+    over: str | None,
+    *,
+    label: str | None = None,
+    stage: int = 1,
+    limit: int | None = None,
+    seeds: int = 0,
+    points: int = 3,
+    rng: int = 0,
+) -> RaceReport:
+    """Race the self-consistent gates over a parameter, or those by subsets of a label.
+
+    Args:
+        spec: With parameters, or without where gates by a label are compared at their values.
+        over: The parameter; None for the only one.
+        label: Name of the label, if gates are by its subsets.
+        stage: Whose residual is learned.
+        limit: Gates above which to stop.
+        seeds: Networks at every point, 0 for none.
+        points: Points in every interval.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
+    """
+    if seeds and stage > 1 and label is None:
+        msg = (
+            f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
+            "once, and what they leave is no data set to train on. Leave --seeds out"
+        )
+        raise InputError(msg)
+    limits = _limits(spec, over) if label is None or over is not None else None
+    learned = _learned(spec, stage, limits)
+    data = learned.dataset
+    given = {} if label is None else label_gates(data, label)
+    if limits is None:
+        found = race_at(data.inputs, data.targets, given)
+    else:
+        found = race(data.inputs, data.targets, limits, limit or LIMIT, given)
+    trained = []
+    if seeds:
+        with phase(f"{seeds} networks at every point"):
+            # Networks learn the targets, whatever stage is raced.
+            whole = _learned(spec, 1, limits)
+            values = confronted_points(found, points)
+            trained = [confront(found, whole, value, seeds, rng) for value in values]
+    return RaceReport(
+        race=found,
+        spec=spec,
+        learned=learned,
+        beside=() if given else _unraced(found, learned),
+        seeds=seeds,
+        points=trained,
+        formulas=known_formulas(spec) if given else None,
+    )
+
+
+def _unraced(race: Race, spec: Spec) -> tuple[GrowingGate, ...]:
     """Return the gate that is open everywhere and those of the spec's pathways, if they do not run.
 
     The first is the linear solution of a network without gates.
@@ -186,9 +236,60 @@ def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
         spectrum = gate_spectrum(spec.dataset.inputs, spec.dataset.targets, gate)
         speeds = [mode.s for mode in spectrum.modes if not mode.is_null]
         top = max(speeds, key=lambda s: s.to_float(at), default=None)
-        known = gates.index(gate) is not None
-        found.append(_Unraced(name=name, signs=signs, speed=top, realisable=known))
+        known = {"realisable": gates.index(gate) is not None, "self_consistent": False}
+        found.append(GrowingGate(name=name, signs=signs, s=_NO_SPEED, rate=top, **known))
     return tuple(found)
+
+
+def _limits(spec: Spec, over: str | None) -> Range:
+    """Return the range of the parameter to race over.
+
+    Raises:
+        InputError: No parameter is meant.
+    """
+    names = [parameter.name for parameter in spec.parameters]
+    written = {parameter.given: parameter.name for parameter in spec.parameters}
+    name = written.get(over, over) if over else (names[0] if len(names) == 1 else None)
+    if not names:
+        msg = (
+            "race: found a spec without parameters; a race is over one, declared as "
+            "[parameters.NAME]. gates by the method self-consistent compares speeds at one point"
+        )
+        raise InputError(msg)
+    if name not in names:
+        found = f"found no parameter {quoted(over)}" if over else f"found {len(names)} parameters"
+        msg = f"race: {found} in the spec; a race is over one of these: {', '.join(written)}"
+        raise InputError(msg)
+    return next(p.range for p in spec.parameters if p.name == name)
+
+
+def _learned(spec: Spec, stage: int, limits: Range | None) -> Spec:
+    """Return a spec with what a stage learns; parameters but the one of the race have their values.
+
+    Raises:
+        InputError: There is no such stage, or another parameter has no value.
+    """
+    residuals = stage_residuals(spec)
+    if stage > len(residuals):
+        msg = f"race: found stage {stage}; the last stage of the spec is {len(residuals)}"
+        raise InputError(msg)
+    free = None if limits is None else limits.name
+    left = [p.given for p in spec.parameters if p.name != free and p.value is None]
+    if left:
+        msg = (
+            f"race: {', '.join(left)} has no value, and a race is over one parameter. Give values "
+            f"to the others, e.g. --set parameters.{left[0]}.value=1"
+        )
+        raise InputError(msg)
+    others = {key: value for key, value in spec.values.items() if key != free}
+    inputs, targets = spec.dataset.inputs, residuals[stage - 1]
+    data = replace(
+        spec.dataset, inputs=inputs.substitute(others), targets=targets.substitute(others)
+    )
+    return replace(spec, dataset=data)
+
+
+# -- what stands in tables ------------------------------------------------------------------------
 
 
 def _pieces_table(race: Race) -> list[str]:
@@ -206,7 +307,7 @@ def _pieces_table(race: Race) -> list[str]:
             ),
         ),
     ]
-    return [table(race.pieces, columns), ""]
+    return [_table(race.pieces, columns), ""]
 
 
 def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
@@ -240,7 +341,7 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
     lines = [
         f"Weight of {points[0].seeds} networks a point after training, by the nearest gate:",
         "",
-        table(points, columns),
+        _table(points, columns),
     ]
     if any(point.predicted and point.seeds < 2 for point in points):
         lines += ["", "One network has no spread: shares are compared of two seeds or more."]
@@ -270,3 +371,14 @@ def _where(point: RacePoint) -> object:
 
 def _yes(value: bool | None) -> str:
     return "–" if value is None else "yes" if value else "**no**"
+
+
+def _table(rows: Iterable[Any], columns: Sequence[tuple[str, Callable[[Any], object]]]) -> str:
+    """Return a table as Markdown.
+
+    Args:
+        rows: What it is of.
+        columns: Headers, and what stands under each in a row.
+    """
+    cells = ([str(cell(row)) for _, cell in columns] for row in rows)
+    return markdown_table([header for header, _ in columns], cells)

@@ -4,11 +4,16 @@ Every hidden unit keeps its initial weights and takes a gate that is given, cons
 piece by piece in time. With the gates that the ReLU network itself had at every step the replay is
 that network (the existence statement of [Jarvis2025]); how far other gates are from it says how
 well they imitate it: the quality of a rectified linear network.
+
+*Windows.* Gates drift, so that they may differ from one window of time to the next: windows hold
+equal parts of the drift that matters, the weighted share of gates that change times the loss that
+is left, to which everything that a gate still changes is proportional. In a window each unit's mean
+activity is clustered. A unit counts by its weight ‖w1‖ ‖w2‖, one that is open nowhere does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import ceil
@@ -20,17 +25,20 @@ from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
-from symreln.gating.clustering import squared_distances
-from symreln.gating.found_gates import (
-    WindowedGates,
-    check_alive,
-    unit_means,
-    unit_rows,
-    window_looks,
-    windowed_gates,
-    windows_of,
+from symreln.gating.clustering import (
+    Clustering,
+    Rows,
+    distinct_rows,
+    kmeans,
+    squared_distances,
 )
-from symreln.gating.observed import ObservedNetworks, observe, sample_steps
+from symreln.gating.observed import (
+    ObservedNetworks,
+    check_alive,
+    observe,
+    sample_steps,
+    shares_of,
+)
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import Result
 from symreln.specs.model import Spec
@@ -46,7 +54,7 @@ _SAMPLED_BYTES = 300_000_000
 
 
 @record(eq=False)
-class GateSchedule:
+class _GateSchedule:
     """Gates of every hidden unit, constant from one switch to the next.
 
     Attributes:
@@ -100,7 +108,7 @@ def seed_distance(losses: np.ndarray) -> float | None:
     return None if floor is None else floor.mean.max_abs_over_initial
 
 
-def _replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
+def _replayed(trained: ObservedNetworks, schedule: _GateSchedule) -> np.ndarray:
     """Return the losses of the gated linear network, shape (seeds, steps).
 
     Args:
@@ -128,7 +136,7 @@ def _replayed(trained: ObservedNetworks, schedule: GateSchedule) -> np.ndarray:
     return np.concatenate(losses, axis=1)
 
 
-def schedule_errors(trained: ObservedNetworks, schedule: GateSchedule) -> ReplayErrors:
+def schedule_errors(trained: ObservedNetworks, schedule: _GateSchedule) -> ReplayErrors:
     """Replay a schedule and compare it with each network."""
     pairs = zip(_replayed(trained, schedule), trained.losses, strict=True)
     return ReplayErrors(each=tuple(compare(a, b).max_abs_over_initial for a, b in pairs))
@@ -150,39 +158,24 @@ def _nearest(
     return found & means.any(axis=-1, keepdims=True) if living else found
 
 
-def static_schedule(trained: ObservedNetworks, found: WindowedGates) -> GateSchedule:
+def static_schedule(trained: ObservedNetworks, found: Clustering) -> _GateSchedule:
     """Give every unit one gate of Algorithm 1 for the whole training.
 
     It gets the cluster with the smallest sum of squared distances to its own rows: K-means' own
     criterion, for rows that must stay together.
     """
-    (only,) = found.found
-    gates = _nearest(trained.active.mean(axis=1), only.centroids, only.gates)
-    return GateSchedule(starts=(0,), gates=gates[None])
+    gates = _nearest(trained.active.mean(axis=1), found.centroids, found.gates)
+    return _GateSchedule(starts=(0,), gates=gates[None])
 
 
-def window_schedule(trained: ObservedNetworks, windowed: WindowedGates) -> GateSchedule:
-    """Give every unit of some networks the nearest gate of each window; none where it is dead.
-
-    Args:
-        trained: Networks looked at after the same steps as those that were clustered.
-        windowed: What was found.
-    """
-    gates = [
-        _nearest(unit_means(trained, *span)[0], found.centroids, found.gates, living=True)
-        for span, found in zip(windowed.windows, windowed.found, strict=True)
-    ]
-    return GateSchedule(starts=windowed.starts, gates=np.array(gates))
-
-
-def own_schedule(trained: ObservedNetworks, windows: int) -> GateSchedule:
+def _own_schedule(trained: ObservedNetworks, windows: int) -> _GateSchedule:
     """Give every unit the gate that it has most of the time, by weight, in each window."""
-    spans, starts = windows_of(trained, window_looks(trained, windows))
-    gates = [unit_means(trained, first, end)[0] > 0.5 for first, end in spans]
-    return GateSchedule(starts=starts, gates=np.array(gates))
+    looks = _window_looks(trained, windows)
+    gates = [_unit_means(trained, *span)[0] > 0.5 for span in _spans(trained, looks)]
+    return _GateSchedule(starts=_starts(trained, looks), gates=np.array(gates))
 
 
-def _spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
+def _spec_schedule(spec: Spec, trained: ObservedNetworks) -> _GateSchedule:
     """Give every unit the gate of a spec's pathways that is nearest to its own in each phase.
 
     A unit that is open nowhere in a phase, or nearer to a gate that is closed on all samples than
@@ -207,11 +200,14 @@ def _spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
     for start, end in pairwise((*starts, trained.settings.steps)):
         first = min(int(np.searchsorted(steps, start)), len(steps) - 1)
         last = max(int(np.searchsorted(steps, end)), first + 1)
-        means, _ = unit_means(trained, first, last)
+        means, _ = _unit_means(trained, first, last)
         given = np.array([pathway.gate for pathway in spec.during(start).pathways], dtype=float)
         given = np.concatenate([given, np.zeros((1, given.shape[1]))])
         gates.append(_nearest(means, given, given > 0, living=True))
-    return GateSchedule(starts=starts, gates=np.array(gates))
+    return _GateSchedule(starts=starts, gates=np.array(gates))
+
+
+# -- K gates in each of W windows ------------------------------------------------------------------
 
 
 def _quality_curve(
@@ -232,21 +228,104 @@ def _quality_curve(
         rng: Seed of K-means.
     """
     looks = len(clustered.steps)
-    most = len(unit_rows(clustered, 0, looks).values)
+    most = len(_unit_rows(clustered, 0, looks).values)
     points: dict[tuple[int | None, int], _QualityPoint] = {}
     for count, windows in tried:
         if windows > looks or (count or 0) > most:
             continue
         if count is None:
-            schedule = own_schedule(held, windows)
+            schedule = _own_schedule(held, windows)
         else:
-            made = windowed_gates(clustered, windows=windows, clusters=count, rng=rng)
-            schedule = window_schedule(held, made)
+            schedule = _window_schedule(clustered, held, windows, count, rng)
         key = count, len(schedule.starts)
         if key not in points:
             each = schedule_errors(held, schedule).each
             points[key] = _QualityPoint(clusters=count, windows=key[1], each=each)
     return list(points.values())
+
+
+def _window_schedule(
+    clustered: ObservedNetworks, held: ObservedNetworks, windows: int, clusters: int, rng: int = 0
+) -> _GateSchedule:
+    """Cluster units window by window; give every other one the nearest gate, a dead one none.
+
+    Args:
+        clustered: As of :func:`_quality_curve`, like ``held``.
+        held: Which networks take the gates.
+        windows: How many at most.
+        clusters: K.
+        rng: Seed of K-means.
+    """
+    looks = _fitting(clustered, _window_looks(clustered, windows), clusters)
+    gates = []
+    for span in _spans(clustered, looks):
+        found = kmeans(_unit_rows(clustered, *span), clusters, rng)
+        means, _ = _unit_means(held, *span)
+        gates.append(_nearest(means, found.centroids, found.gates, living=True))
+    return _GateSchedule(starts=_starts(clustered, looks), gates=np.array(gates))
+
+
+def _window_looks(trained: ObservedNetworks, count: int) -> tuple[int, ...]:
+    """Return the looks at which windows start, at most so many, the first being 0."""
+    looks = len(trained.steps)
+    drift = np.zeros(looks)
+    for look in range(1, looks):
+        changed = (trained.active[:, look] != trained.active[:, look - 1]).mean(axis=2)
+        drift[look] = (changed * shares_of(trained.weights[:, look])).sum(axis=1).mean()
+    left = trained.losses[:, list(trained.steps)].mean(axis=0)
+    passed = np.cumsum(drift * left)
+    if passed[-1] == 0:
+        return (0,)
+    cuts = np.searchsorted(passed, np.arange(1, count) / count * passed[-1], side="left")
+    return tuple(sorted({0, *map(int, cuts)}))
+
+
+def _spans(trained: ObservedNetworks, looks: Sequence[int]) -> list[tuple[int, int]]:
+    """Return windows that start at some looks: the first look, and the one after the last."""
+    return list(pairwise((*looks, len(trained.steps))))
+
+
+def _starts(trained: ObservedNetworks, looks: Sequence[int]) -> tuple[int, ...]:
+    """Return the first updates that are made with each window's gates."""
+    return (0, *(trained.steps[look] for look in looks[1:]))
+
+
+def _fitting(trained: ObservedNetworks, looks: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Join windows until the units of each are at least ``count`` different ones."""
+
+    def fits(first: int, end: int) -> bool:
+        return len(_unit_rows(trained, first, end).values) >= count
+
+    kept = [0]
+    for look in looks[1:]:
+        if fits(kept[-1], look):
+            kept.append(look)
+    while len(kept) > 1 and not fits(kept[-1], len(trained.steps)):
+        kept.pop()
+    return tuple(kept)
+
+
+def _unit_rows(trained: ObservedNetworks, first: int, end: int) -> Rows:
+    """Return each living unit's mean activity over some looks, by its share of the weight."""
+    means, weights = _unit_means(trained, first, end)
+    living = means.any(axis=-1)
+    return distinct_rows(means[living], shares_of(weights * living)[living])
+
+
+def _unit_means(trained: ObservedNetworks, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return each unit's mean activity over looks first … end − 1, and its weight.
+
+    Returns:
+        The mean by weight, shape (seeds, H, P); the sum of the weights, shape (seeds, H).
+    """
+    sums = np.zeros((trained.seeds, *trained.active.shape[2:]))
+    for look in range(first, end):
+        sums += trained.weights[:, look, :, None] * trained.active[:, look]
+    weights = trained.weights[:, first:end].sum(axis=1)
+    return sums / np.where(weights > 0, weights, 1.0)[..., None], weights
+
+
+# -- the report ------------------------------------------------------------------------------------
 
 
 @record
@@ -323,9 +402,8 @@ def replay_report(
     network, networks = network_of(spec), 2 * seeds if curve else max(seeds, 2)
     size = network.steps * network.hidden * spec.dataset.samples * networks
     looks = sample_steps(network.steps, every or max(1, ceil(size / _SAMPLED_BYTES)))
-    with phase("training") as report:
-        check_samples(spec.dataset)
-        trained = observe(spec, seeds=networks, steps=looks, rng=rng, progress=report)
+    check_samples(spec.dataset)
+    trained = observe(spec, seeds=networks, steps=looks, rng=rng)
     with phase("replaying"):
         check_alive(trained)
         held, floor = trained.networks(0, seeds), seed_distance(trained.losses)

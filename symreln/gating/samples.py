@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symreln.errors import InputError
+from symreln.exact.matrix import ExactMatrix
 from symreln.specs.model import Dataset
-
-if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
 
 
 def check_samples(dataset: Dataset) -> None:
@@ -24,32 +20,12 @@ def check_samples(dataset: Dataset) -> None:
             "all of them or on none and there is nothing to find. Give samples that differ"
         )
         raise InputError(msg)
-    pair = _unseparable(dataset)
-    if pair is not None:
+    if said := _unseparable(dataset):
         msg = (
-            f"dataset: samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and "
-            "different targets: no gate separates them and no network fits both. Remove one "
-            "of them, give both the mean of their targets, or add an input that tells them "
-            "apart"
+            f"dataset: {said}. Remove one of them, give both the mean of their targets, or add an "
+            "input that tells them apart"
         )
         raise InputError(msg)
-
-
-def _unseparable(dataset: Dataset) -> tuple[int, int] | None:
-    """Return the first two samples with the same inputs and different targets, or None.
-
-    Every gate is open on both or on none, so no network fits both.
-
-    Args:
-        dataset: X of shape (n_x, P) and Y of shape (n_y, P); compared exactly.
-    """
-    inputs, targets = _exact_columns(dataset.inputs), _exact_columns(dataset.targets)
-    first: dict[tuple, int] = {}
-    for place, sample in enumerate(inputs):
-        other = first.setdefault(sample, place)
-        if targets[other] != targets[place]:
-            return other, place
-    return None
 
 
 def remarks(dataset: Dataset) -> tuple[str, ...]:
@@ -59,8 +35,7 @@ def remarks(dataset: Dataset) -> tuple[str, ...]:
         dataset: X of shape (n_x, P) and Y of shape (n_y, P), without parameters.
     """
     inputs = _exact_columns(dataset.inputs)
-    found = []
-    same = len(inputs) - len(set(inputs))
+    found, same = [], len(inputs) - len(set(inputs))
     if dataset.inputs.is_zero:
         found.append("all inputs are 0: no unit is open anywhere, and nothing can be learned")
     elif same:
@@ -68,16 +43,24 @@ def remarks(dataset: Dataset) -> tuple[str, ...]:
             f"samples with the inputs of an earlier one: {same} of {len(inputs)}; every gate is "
             "open on both or on none"
         )
-    pair = None if dataset.inputs.is_zero else _unseparable(dataset)
-    if pair is not None:
-        found.append(
-            f"samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and different "
-            "targets: no gate separates them and no network fits both; squared "
-            "loss asks for their mean"
-        )
+        found += filter(None, [_unseparable(dataset)])
     if dataset.targets.is_zero:
         found.append("all targets are 0: there is nothing to learn, and no gate grows")
     return tuple(found)
+
+
+def _unseparable(dataset: Dataset) -> str:
+    """Say which are the first two samples with the same inputs and different targets, if any."""
+    first: dict[tuple[str, ...], tuple[int, tuple[str, ...]]] = {}
+    both = zip(_exact_columns(dataset.inputs), _exact_columns(dataset.targets), strict=True)
+    for place, (sample, target) in enumerate(both):
+        other, wanted = first.setdefault(sample, (place, target))
+        if wanted != target:
+            return (
+                f"samples {other} and {place} (counted from 0) have the same inputs and different "
+                "targets: no gate separates them and no network fits both"
+            )
+    return ""
 
 
 def _exact_columns(matrix: ExactMatrix) -> list[tuple[str, ...]]:

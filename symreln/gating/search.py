@@ -1,4 +1,10 @@
-"""The self-consistent gates of a residual, a proof of the fastest, and what it leaves behind."""
+"""The self-consistent gates of a residual, a proof of the fastest, and what it leaves behind.
+
+Where there are too many faces to ask, units are followed until they settle: the flow of
+:mod:`symreln.gating.consistent`, in float64, with units kept at length one. It only proposes: a
+sign vector that is proposed counts where :mod:`symreln.gating.partial` proves it. Units that settle
+on the same signs up to a symmetry are one proposal.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +24,12 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.consistent import GrowingGate, self_consistent_gates, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates
-from symreln.gating.partial import every_partial_gate
+from symreln.gating.found_pathways import gate_pathway
+from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.gating.serialise import Result
-from symreln.gating.sizes import CLEAR, unit_samples
-from symreln.gating.sliding import sliding_gates
+from symreln.gating.sizes import CLEAR, unit_floats, unit_samples
+from symreln.laws.gate_classes import gate_names, sample_relations
+from symreln.laws.spans import orthonormal_span
 from symreln.networks.effective import effective_dataset
 from symreln.networks.orbits import SampleGroup, moved_gates, sample_group
 from symreln.networks.targets import Targets
@@ -34,6 +42,15 @@ _CHUNK = 4096
 
 #: Relative distance from which float64 may say that a singular vector opens a sample.
 _UNSURE = 1e-6
+#: Units that are followed, and the seed of their draw.
+_UNITS, _SEED = 1000, 77_003
+#: Steps of the flow in units of 1/s of the fastest direction there could be, coarse and then fine;
+#: fine ones make units that slide stay close to their boundary.
+_COARSE, _FINE = (0.02, 3000), (0.002, 2000)
+#: |w·x| over its largest, below which a sample counts as on the boundary. Fine steps leave less.
+_AT_BOUNDARY = 0.02
+#: Share of the units below which a proposal is left out.
+_RARE = 0.002
 
 
 @record(eq=False)
@@ -47,8 +64,8 @@ class GateStage(Result):
         complete: Whether all full and all partial gates were asked, so that there are no more.
         proven: Whether no unit grows faster than the first candidate, whatever its direction: where
             not all faces were asked, not by more than one part in 10⁹.
-        bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
-            gates were sampled, or float64 has no room for it.
+        bound: Largest singular value of any gate, in float64: no unit grows faster. None where
+            float64 has no room for it.
         stage: Its number, from 1.
     """
 
@@ -134,21 +151,20 @@ def search(
     group = sample_group(inputs, residual)
     orbits = found.orbits(group)
     gates = found.gates[[orbit.place for orbit in orbits]]
-    with phase("self-consistent gates") as callback:
+    with phase("self-consistent gates"):
         x, r, scale = unit_samples(inputs, residual)
         tops, likely = _likely(x, r, inputs, residual, gates)
         kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
-        full = self_consistent_gates(inputs, residual, kinds, callback)
-    with phase("partial gates") as callback:
+        full = self_consistent_gates(inputs, residual, kinds)
+    with phase("partial gates"):
         try:
-            partial, complete = every_partial_gate(inputs, residual, group, callback), True
+            partial, complete = every_partial_gate(inputs, residual, group), True
         except LimitReachedError:
-            partial, complete = sliding_gates(inputs, residual), False
-    complete = complete and not found.sampled
+            partial, complete = _sliding_gates(inputs, residual), False
     ordered = sorted(full + partial, key=lambda each: each.signs, reverse=True)
     candidates = tuple(sorted(ordered, key=lambda each: order_key(each.s, {})))
     proven = complete
-    if not complete and not found.sampled and candidates:
+    if not complete and candidates:
         # No unit grows faster than the largest singular value of any gate.
         rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
         proven = bool(_UNSURE < tops.max() <= rate * (1 + CLEAR))
@@ -158,7 +174,7 @@ def search(
         group=group,
         complete=complete,
         proven=proven,
-        bound=None if found.sampled else _product(float(tops.max(initial=0.0)), scale),
+        bound=_product(float(tops.max(initial=0.0)), scale),
     )
 
 
@@ -222,11 +238,86 @@ def _product(value: float, scale: Fraction) -> float | None:
         return None
 
 
+# -- units that are followed -----------------------------------------------------------------------
+
+
+def _settled_signs(inputs: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Follow units drawn from a normal law, kept at length one, until they keep their direction.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        residual: R, shape (n_y, P), not all zero.
+
+    Returns:
+        Signs, 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first.
+    """
+    random = np.random.default_rng(_SEED)
+    first = random.standard_normal((_UNITS, inputs.shape[0]))
+    second = random.standard_normal((_UNITS, residual.shape[0]))
+    basis = orthonormal_span(residual)
+    goal, second = basis.T @ residual / inputs.shape[1], second @ basis
+    bound = np.linalg.norm(goal, 2) * np.linalg.norm(inputs, 2)
+    for length, steps in (_COARSE, _FINE):
+        step = length / bound
+        for _ in range(steps):
+            seen = first @ inputs
+            drive = (second @ goal) * (seen > 0)
+            first, second = (
+                first + step * (drive @ inputs.T),
+                second + step * (np.maximum(seen, 0) @ goal.T),
+            )
+            size = np.sqrt((first**2).sum(axis=1) + (second**2).sum(axis=1))[:, None]
+            first, second = first / size, second / size
+    return _proposals(first @ inputs, second @ basis.T @ residual, inputs, residual)
+
+
+def _proposals(
+    seen: np.ndarray, pushes: np.ndarray, inputs: np.ndarray, residual: np.ndarray
+) -> np.ndarray:
+    """Gather units by signs; those that grow no longer are left out."""
+    rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
+    growing = rates > 1e-3 * rates.max()
+    seen = seen[growing]
+    signs = np.sign(seen) * (np.abs(seen) > _AT_BOUNDARY * np.abs(seen).max(axis=1, keepdims=True))
+    distinct, counts = np.unique(signs.astype(int), axis=0, return_counts=True)
+    relations = sample_relations(inputs, residual)
+    names = gate_names(distinct > 0, relations) + 3 * gate_names(distinct < 0, relations)
+    found: dict[int, list[int]] = {}
+    for place, name in enumerate(names.tolist()):
+        found.setdefault(name, []).append(place)
+    alike = sorted(found.values(), key=lambda places: -counts[places].sum())
+    return distinct[
+        [
+            max(places, key=lambda k: counts[k])
+            for places in alike
+            if counts[places].sum() >= _RARE * len(rates)
+        ]
+    ]
+
+
+def _sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingGate, ...]:
+    """Return the partial gates that units settle on, each proven, the fastest first.
+
+    There may be more: units propose those that attract many of them.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        residual: R, shape (n_y, P), without parameters, not zero.
+    """
+    settled = _settled_signs(unit_floats(inputs), unit_floats(residual))
+    group = sample_group(inputs, residual)
+    proposed = [tuple(map(int, row)) for row in settled]
+    return tuple(
+        replace(gate, size=len(moved_gates(gate.signs, group)))
+        for gate in partial_gates(inputs, residual, [(signs, 1) for signs in proposed])
+    )
+
+
+# -- stage by stage --------------------------------------------------------------------------------
+
+
 def predicted_stages(
-    dataset: Dataset,
-    *,
-    most: int = 8,
-    found: RealisableGates | None = None,
+    dataset: Dataset, found: RealisableGates | None = None, *, most: int = 8
 ) -> Iterator[GateStage]:
     """Yield the gates that are predicted to win, stage by stage, from the data alone.
 
@@ -236,8 +327,8 @@ def predicted_stages(
 
     Args:
         dataset: Without parameters.
-        most: Stages after which to stop.
         found: Gates to choose from; all that the dataset allows if left out.
+        most: Stages after which to stop.
 
     Raises:
         InputError: A parameter occurs.
@@ -270,18 +361,7 @@ def _residual_after(
         residual: R, shape (n_y, P).
         winners: Signs: 1 open, -1 (or, of a full gate, 0) closed, 0 on the boundary.
     """
-    return _left(dataset, residual, [_gate_pathway(dataset, signs) for signs in winners])
-
-
-def _gate_pathway(dataset: Dataset, signs: Sequence[int]) -> PathwaySpec:
-    """Return a pathway that is open where signs are 1, orthogonal to samples where they are 0."""
-    return PathwaySpec(
-        name=sign_pattern(signs),
-        gate=tuple(int(sign > 0) for sign in signs),
-        boundary=tuple(place for place, sign in enumerate(signs) if not sign),
-        inputs=tuple(range(dataset.n_x)),
-        outputs=tuple(range(dataset.n_y)),
-    )
+    return _left(dataset, residual, [gate_pathway(dataset, signs) for signs in winners])
 
 
 def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:

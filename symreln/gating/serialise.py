@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from math import isfinite
 from operator import attrgetter
 from typing import Any, ClassVar
 
-from symreln.base.tables import markdown_table
 from symreln.claims.claim import DIGITS, Claim
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.specs.model import Spec
 
-Columns = Sequence[tuple[str, Callable[[Any], object]]]
-
+#: Format of gates.json.
+GATES = "symreln-gates/2"
 #: Characters of an exact number above which its decimals are shown; files have it exactly.
 _LONGEST = 32
 
@@ -54,17 +53,6 @@ class Result(Claim):
     def tables(self) -> Mapping[str, str]:
         """What a command writes beside its JSON, as Markdown by file; the terminal shows it too."""
         return {}
-
-
-def table(rows: Iterable[Any], columns: Columns) -> str:
-    """Return a table as Markdown.
-
-    Args:
-        rows: What it is of.
-        columns: Headers, and what stands under each in a row.
-    """
-    cells = ([str(cell(row)) for _, cell in columns] for row in rows)
-    return markdown_table([header for header, _ in columns], cells)
 
 
 def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:

@@ -20,7 +20,7 @@ from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import DROP, drop_time
-from symreln.experiment.training import gated_network, shared_progress, training_settings
+from symreln.experiment.training import gated_network, training_settings
 from symreln.lab.distributions import (
     LEVELS,
     CrossingComparison,
@@ -40,7 +40,6 @@ from symreln.train.machine import machine
 from symreln.train.trainers import train_deep_network, train_gated_network
 
 if TYPE_CHECKING:
-    from symreln.experiment.training import ProgressCallback
     from symreln.specs.model import Spec
     from symreln.train.network import GatedNetwork
     from symreln.train.run import TrainingRun
@@ -167,12 +166,7 @@ class FirstDrop:
     spread: float
 
 
-def compare_depth(
-    spec: Spec,
-    seeds: int = 50,
-    rng: int = 0,
-    progress: ProgressCallback | None = None,
-) -> DepthComparison:
+def compare_depth(spec: Spec, seeds: int = 50, rng: int = 0) -> DepthComparison:
     """Train ReLU networks and gated networks of one depth and compare their distributions.
 
     Args:
@@ -180,7 +174,6 @@ def compare_depth(
             has a value.
         seeds: Networks of each kind; at least 2.
         rng: Seed of the random streams.
-        progress: Called with (done, total) in seed-steps.
 
     Raises:
         InputError: Fewer than two seeds, a parameter without a value, or training diverged.
@@ -197,8 +190,7 @@ def compare_depth(
     widths = (asked.hidden,) * (graph.depth - 1)
     units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
     data = numbers.dataset.arrays
-    streams, report = np.random.SeedSequence(rng).spawn(4), shared_progress(progress, 4)
-    deep = {"seeds": seeds, "rng": streams[0], "progress": report(0)}
+    streams = np.random.SeedSequence(rng).spawn(3)
     switching = early = None
     # In single precision the frozen residual is lost in rounding.
     exact = machine().precision == "float64"
@@ -207,19 +199,14 @@ def compare_depth(
             # The stream is counted on where it is drawn from: a second one of the same numbers.
             same = np.random.SeedSequence(rng).spawn(1)[0]
             early = early_phase(data, widths, settings, seeds=seeds, rng=same)
-        with phase("training gates that switch"):
-            switching = train_switching(data, settings, early, report(3))
+        switching = train_switching(data, settings, early)
     return DepthComparison(
         spec=numbers,
         widths=widths,
         units=units,
-        relu=train_deep_network(*data, widths, settings, **deep),
-        gdln=train_gated_network(
-            *data, graph, settings, seeds=seeds, rng=streams[1], progress=report(1)
-        ),
-        shallow=train_deep_network(
-            *data, widths[:1], settings, seeds=seeds, rng=streams[2], progress=report(2)
-        ),
+        relu=train_deep_network(*data, widths, settings, seeds=seeds, rng=streams[0]),
+        gdln=train_gated_network(*data, graph, settings, seeds=seeds, rng=streams[1]),
+        shallow=train_deep_network(*data, widths[:1], settings, seeds=seeds, rng=streams[2]),
         rng=rng,
         switching=switching,
         early=early,

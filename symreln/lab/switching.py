@@ -18,12 +18,13 @@ often; read at every step they are those of the ReLU network, from the first dro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.experiment.metrics import DROP
 from symreln.train.network import dense_network
@@ -132,7 +133,6 @@ def train_switching(
     data: tuple[np.ndarray, np.ndarray],
     settings: TrainingSettings,
     early: EarlyPhase,
-    progress: Callable[[int, int], None] | None = None,
     *,
     leaving: float = MOST,
 ) -> SwitchingRun:
@@ -142,26 +142,25 @@ def train_switching(
         data: X, shape (n_x, P), and Y, shape (n_y, P).
         settings: Hyper-parameters; ``activation`` is not used.
         early: The early phase; networks that do not come to its end stay there.
-        progress: Called with (done, total) in seed-steps.
         leaving: Share of a layer's weight that leaves its gates before they are read again.
     """
     losses = early.losses.copy()
     units: list[tuple[int, ...]] = []
     readings: list[tuple[int, ...]] = []
-    for seed, begins in enumerate(early.steps):
-        weights = [matrix[seed : seed + 1] for matrix in early.weights]
-        if np.isfinite(begins):
-            weights, kept = _opened(data[0], weights)
-            one = replace(settings, steps=settings.steps - int(begins))
-            own, read = _one_switching(data, one, weights, leaving)
-            losses[seed, int(begins) :] = own / _zero_loss(data[1])
-            units.append(kept)
-            readings.append(tuple(int(begins) + step for step in read))
-        else:
-            units.append(())
-            readings.append(())
-        if progress is not None:
-            progress((seed + 1) * settings.steps, len(early.steps) * settings.steps)
+    with phase("training gates that switch") as report:
+        for seed, begins in enumerate(early.steps):
+            weights = [matrix[seed : seed + 1] for matrix in early.weights]
+            if np.isfinite(begins):
+                weights, kept = _opened(data[0], weights)
+                one = replace(settings, steps=settings.steps - int(begins))
+                own, read = _one_switching(data, one, weights, leaving)
+                losses[seed, int(begins) :] = own / _zero_loss(data[1])
+                units.append(kept)
+                readings.append(tuple(int(begins) + step for step in read))
+            else:
+                units.append(())
+                readings.append(())
+            report(seed + 1, len(early.steps))
     return SwitchingRun(losses=losses, units=tuple(units), readings=tuple(readings))
 
 

@@ -13,7 +13,7 @@ from symreln.report.validation_json import floor_to_json
 
 if TYPE_CHECKING:
     from symreln.experiment.metrics import Interval
-    from symreln.sweeps.summary import Summary, SummaryRow
+    from symreln.sweeps.combinations import Sweep, SweepRow
 
 _FORMAT = "symreln-sweep/2"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.
@@ -35,24 +35,24 @@ _SHOWN = {
 }
 
 
-def sweep_to_json(summary: Summary) -> dict[str, Any]:
+def sweep_to_json(found: Sweep) -> dict[str, Any]:
     """Return sweep.json."""
-    plan, spec = summary.plan, summary.plan.theories[0].spec
+    first = found.combinations[0]
     return {
         "format": _FORMAT,
-        "title": spec.title,
-        "spec": spec.source,
-        "set": list(plan.overrides),
-        "over": {axis.key: list(axis.values) for axis in plan.axes},
-        "seeds": plan.seeds,
-        "rng": plan.rng,
+        "title": first.spec.title,
+        "spec": first.spec.source,
+        "set": list(found.overrides),
+        "over": {key: list(values) for key, values in found.axes.items()},
+        "seeds": first.seeds,
+        "rng": first.rng,
         "intervals": METHOD,
-        "rows": [_row(row) for row in summary.rows],
+        "rows": [_row(row) for row in found.rows],
         "versions": library_versions(),
     }
 
 
-def _row(row: SummaryRow) -> dict[str, Any]:
+def _row(row: SweepRow) -> dict[str, Any]:
     return {
         "over": list(row.over),
         "seeds": row.seeds,
@@ -65,23 +65,22 @@ def _row(row: SummaryRow) -> dict[str, Any]:
         "metrics": dict.fromkeys(_PAIRS)
         | {pair: asdict(found) for pair, found in row.metrics.items()},
         "seed_floor": floor_to_json(row.floor),
-        "failures": [{"of": each.task.name, "message": each.message} for each in row.failures],
+        "failure": row.failure or None,
     }
 
 
-def sweep_table(summary: Summary) -> tuple[str, list[str], list[list[str]]]:
+def sweep_table(found: Sweep) -> tuple[str, list[str], list[list[str]]]:
     """Return title, header and rows of the table."""
-    keys = [axis.key for axis in summary.plan.axes]
     return (
-        f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)",
-        [*keys, "seeds", *_SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
-        [_cells(row) for row in summary.rows],
+        f"sweep, {found.combinations[0].seeds} seeds: max |ΔL|/L(0)",
+        [*found.axes, "seeds", *_SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
+        [_cells(row) for row in found.rows],
     )
 
 
-def _cells(row: SummaryRow) -> list[str]:
+def _cells(row: SweepRow) -> list[str]:
     values = [text.partition("=")[2] for text in row.over]
-    seeds = f"{row.seeds}{' *' if row.failures else ''}"
+    seeds = f"{row.seeds}{' *' if row.failure else ''}"
     distances = [
         share_text(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
         for pair in _SHOWN

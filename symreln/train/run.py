@@ -23,6 +23,7 @@ import numpy as np
 
 from symreln.base import pool
 from symreln.base.processors import cores
+from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.model import Model
@@ -37,9 +38,6 @@ from symreln.train.weights import (
     given_weights,
     seed_children,
 )
-
-_Progress = Callable[[int, int], None]
-"""Called with seed-steps done and in all."""
 
 # Half of the level-2 cache of a present server core: a chunk that stays in it trains faster than
 # a larger one (benchmarks/train.py measures it); a smaller one pays more Python a step.
@@ -61,14 +59,12 @@ class Running(TypedDict, total=False):
         record: What to keep besides the losses; default nothing.
         workers: Processes; default one a processor for long trainings, else this one alone.
             Results do not depend on it.
-        progress: Called now and then, in the caller's thread, with seed-steps done and in all.
     """
 
     seeds: int
     rng: Any
     record: Recording | None
     workers: int | None
-    progress: _Progress | None
 
 
 @record(eq=False)
@@ -117,7 +113,6 @@ def run_training(
     rng: Any = None,
     record: Recording | None = None,
     workers: int | None = None,
-    progress: _Progress | None = None,
 ) -> TrainingRun:
     """Train the networks of one model.
 
@@ -130,7 +125,6 @@ def run_training(
         rng: Random streams.
         record: What to keep.
         workers: Processes.
-        progress: Callback.
 
     Raises:
         InputError: The training diverged.
@@ -147,13 +141,10 @@ def run_training(
         own = slice(first, first + size)
         start = None if given is None else tuple(weights[own] for weights in given)
         parts.append(partial(_train, model, record, stds, streams, first, children[own], start))
-
-    def report(done: int) -> None:
-        if progress is not None:
-            progress(done, seeds * steps)
-
     started = time.perf_counter()
-    chunks = _in_processes(parts, workers, report) if workers > 1 else _here(parts, report)
+    with phase("training") as update:
+        asked = (lambda done: update(done, seeds * steps),)
+        chunks = _in_processes(parts, workers, *asked) if workers > 1 else _here(parts, *asked)
     return TrainingRun(
         settings=model.settings,
         losses=np.concatenate([chunk.losses for chunk in chunks]),
@@ -215,7 +206,7 @@ def _here(parts: Sequence[_Part], report: Callable[[int], None]) -> list[Chunk]:
     return chunks
 
 
-_POLL_SECONDS = 0.1  # between two calls of progress
+_POLL_SECONDS = 0.1  # between two reports
 _SNAPSHOT = "snapshot "
 
 

@@ -16,7 +16,6 @@ import pytest
 
 import symreln as sr
 from symreln.cli.main import GROUPS, cli
-from symreln.gating import races
 from symreln.report import formats
 from tests.app.command import command
 from tests.specs.corpus import cases
@@ -122,9 +121,9 @@ def test_a_pdf_needs_no_tex_and_belongs_to_its_certificate(tmp_path):
         ("unknown-command", "No such command"),
         ("run xor --seeds 0", "'--seeds': 0 is not in the range x>=1"),
         ("run xor --seeds 1.5", "'--seeds': '1.5' is not a valid integer"),
-        ("gates xor --method enumerate --samples 1" + 20 * "0", "'--samples': 1"),
+        ("gates xor --method enumerate --limit 1" + 20 * "0", "'--limit': 1"),
         ("gates xor --method kmean", "kmeans"),
-        ("gates xor --method enumerate --windows 3", "windows has no meaning with method"),
+        ("gates xor --method enumerate --stages 3", "stages has no meaning with method"),
         ("race contextual-3 --by context --points 4", "points has no meaning with by without over"),
         ("tasks xorr", "xor-linear"),
         ("verify {file}.json", "file.json"),
@@ -213,7 +212,7 @@ def test_what_training_needs_is_asked_for_before_the_derivation(
     asked, lacks, tmp_path, monkeypatch, own
 ):
     monkeypatch.setattr("symreln.calls.validate.derive", never)
-    monkeypatch.setattr(races, "race_report", never)
+    monkeypatch.setattr("symreln.calls.gates.race_report", never)
     value = "value = 1\n" if lacks == "[network]" else ""
     labels = f"[dataset.labels]\npart = [1, 2]\n[parameters.a]\npositive = true\n{value}"
     x = '[["a", "0"], ["0", "1"]]'

@@ -14,9 +14,7 @@ import symreln as sr
 from symreln.base import summaries
 from symreln.base.records import record
 from symreln.base.summaries import brief
-from symreln.sweeps.axes import read_axes
-from symreln.sweeps.summary import summarise
-from symreln.sweeps.tasks import plan
+from symreln.sweeps.combinations import planned
 
 LINES, CHARACTERS = 30, 3000
 SMALL = ("network.hidden=24", "network.steps=60")
@@ -61,12 +59,12 @@ def roots(derivation, validation, tmp_path_factory):
     routing = sr.derive(sr.load("routing", overrides=SMALL))
     data = {"dataset": {"X": [[1, 1], [1, -1]], "Y": [[3, 1]]}, "pathway": [{"name": "whole"}]}
     weights = sr.from_weights(sr.derive(sr.load(data)), [[1, 0]], [[Fraction(1, 2)]])
-    asked = plan("xor", read_axes(["network.hidden=4,8"]), tmp_path_factory.mktemp("sweep"))
+    asked = planned("xor", ["network.hidden=4,8"], tmp_path_factory.mktemp("sweep"))
     return [
         *(validation, derivation.evaluate(), validation.intervals),
         *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
         *(routing, sr.validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
-        *(asked, summarise(asked)),
+        asked,
     ]
 
 
@@ -78,7 +76,7 @@ def test_no_repr_is_longer_than_a_screen(roots):
         if len(text) > CHARACTERS or len(text.splitlines()) > LINES:
             long.append(f"{type(value)}: {len(text)} characters, {len(text.splitlines())} lines")
     assert not long, "\n".join(sorted(set(long)))
-    assert {"Validation", "TrainingRun", "Spec", "Dataset", "Plan"} <= kinds
+    assert {"Validation", "TrainingRun", "Spec", "Dataset", "Sweep"} <= kinds
     assert len(kinds) > 80
 
 

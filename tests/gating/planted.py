@@ -23,7 +23,7 @@ def planted(
         inputs=np.ones((2, samples)),
         targets=np.ones((1, samples)),
         settings=TrainingSettings(
-            hidden=hidden, init_std=0.1, learning_rate=0.1, loss="mean", steps=looks + 1
+            hidden=hidden, init_std=0.1, learning_rate=1e-4, loss="mean", steps=looks + 1
         ),
         initial=layer,
         steps=tuple(range(1, looks + 1)),

@@ -14,7 +14,7 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact.linear_programming import Direction, direction
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import Found, _apart, _Step
-from symreln.gating.enumerate import enumerate_gates, sample_gates
+from symreln.gating.enumerate import enumerate_gates, pattern
 from symreln.task_library.load import load
 from tests.strategies import examples, seeds
 
@@ -89,7 +89,7 @@ def test_xor_without_the_hint_needs_samples_on_the_boundary() -> None:
     spec = load("xor").at_values()
     found = enumerate_gates(spec.dataset.inputs)
     single = ["1000", "0100", "0010", "0001"]
-    assert [found.pattern(k) for k in range(found.count) if not found.open[k]] == [*single, "0000"]
+    assert [pattern(gate) for gate in found.gates[~found.open]] == [*single, "0000"]
     assert found.count == 9
 
 
@@ -118,18 +118,6 @@ def test_more_samples_than_bits_in_a_word() -> None:
     assert found.open.sum() == 2 * len({Fraction(y, x) for x, y in angles if x})
 
 
-def test_sampled_gates_are_open_ones_of_the_list_and_repeat_with_the_seed() -> None:
-    inputs = contextual(3, 2)
-    every = enumerate_gates(inputs)
-    some = sample_gates(inputs, draws=300, rng=3)
-    assert some.sampled
-    assert some.draws == 300
-    assert set(listed(some)) <= set(listed(every))
-    check_witnesses([[int(v) for v in row] for row in inputs.to_fractions()], some)
-    assert np.array_equal(some.gates, sample_gates(inputs, draws=300, rng=3).gates)
-    assert set(listed(sample_gates(inputs, draws=5000))) == set(listed(every))
-
-
 @pytest.mark.parametrize("size", [2**62 + 1, 2**63 - 1, 2**63 + 1, 2**64 - 1, 2**70 + 1])
 def test_a_sample_beyond_int64_beside_witnesses_within_it(size: int) -> None:
     """Three independent samples; an integer beyond int64 beside an array of it must stay whole."""
@@ -153,7 +141,5 @@ def test_bad_input() -> None:
         enumerate_gates(load("xor").dataset.inputs)
     with pytest.raises(InputError, match="no samples"):
         enumerate_gates(ExactMatrix.from_rows([[], []]))
-    with pytest.raises(InputError, match="draws = 0"):
-        sample_gates(ExactMatrix.from_rows([[1, 2]]), draws=0)
     with pytest.raises(LimitReachedError, match="more than 40 gates"):
         enumerate_gates(contextual(2, 3), limit=40)

@@ -1,4 +1,4 @@
-"""Gates of trained networks as a user asks for them: K-means, windows, replays, and their files."""
+"""Gates of trained networks as a user asks for them: K-means, replays, and their files."""
 
 import json
 from pathlib import Path
@@ -53,28 +53,6 @@ def test_kmeans_of_xor(kmeans, tmp_path: Path) -> None:
     assert one["networks"]["every"] == 100
 
 
-def test_windows_of_xor_are_a_spec_that_switches() -> None:
-    asked = {"seeds": 2, "every": 10, "windows": 6, "clusters": 6}
-    answer = sr.gates(sr.load("xor", SMALL), "windows", **asked)
-    found, spec = answer.to_json(), answer.to_spec()
-    starts = [piece["from_step"] for piece in found["pieces"]]
-    assert starts == sorted(starts)
-    assert starts[0] == 0
-    assert [*found["replay"]["errors"]] == ["windows", "every unit its own gate in each window"]
-    for piece in found["pieces"]:
-        assert all(each["pathway"] for each in piece["clusters"])  # else a gate would be kept
-        now = spec.during(piece["from_step"]).pathways
-        patterns = [each["pattern"] for each in piece["clusters"]]
-        assert ["".join(map(str, pathway.gate)) for pathway in now] == patterns
-    assert len(spec.switches) > 0
-    assert spec.network == sr.load("xor", SMALL).network
-    lines = [*answer.lines()]
-    assert len(lines) < 35
-    assert f"  from step {starts[-1]}: " in "\n".join(lines)
-    with pytest.raises(InputError, match="found 500 windows for 80 looks"):
-        sr.gates(sr.load("xor", SMALL), "windows", windows=500, seeds=1, every=10)
-
-
 def test_replay_of_a_spec(tmp_path: Path) -> None:
     spec = sr.load("xor", SMALL)
     answer = sr.replay(spec, every=20)
@@ -85,6 +63,15 @@ def test_replay_of_a_spec(tmp_path: Path) -> None:
     assert found["spec"]["each"] == pytest.approx(errors.each, abs=1e-9)
     assert [*answer.files()] == ["replay.json"]
     assert "% of L(0)" in next(answer.lines())
+    # The more windows, the nearer are each unit's own gates; K gates have no fewer than they can.
+    large = {**SMALL, "network.init_std": "1/5", "network.steps": 201}
+    curve = sr.replay(sr.load("xor", large), curve=True, every=1)
+    points = curve.to_json()["curve"]
+    own = {each["windows"]: each["mean"] for each in points if each["clusters"] is None}
+    assert own[1] > 3 * own[max(own)]
+    assert {each["gates"] for each in points} == {"own", "clusters"}
+    assert [*curve.files()] == ["replay.json", "replay.svg"]
+    assert "K = 4" in "\n".join(curve.lines())
 
 
 def test_gates_of_a_spec_take_part_as_they_switch() -> None:
@@ -117,7 +104,6 @@ def tables(x: list, y: list, hidden: int = 4, **network: object) -> dict:
 PLAIN = [[1, 0, 1], [0, 1, 1]], [[1, 2, 3]]
 
 
-@pytest.mark.parametrize("method", ["kmeans", "windows"])
 @pytest.mark.parametrize(
     ("given", "asked", "message"),
     [
@@ -136,20 +122,18 @@ PLAIN = [[1, 0, 1], [0, 1, 1]], [[1, 2, 3]]
         ),
     ],
 )
-def test_bad_input(method: str, given: dict | str, asked: dict, message: str) -> None:
+def test_bad_input(given: dict | str, asked: dict, message: str) -> None:
     if isinstance(given, dict):
         given = {key: value for key, value in given.items() if value is not None}
     with pytest.raises(InputError) as told:
-        sr.gates(sr.load(given), method, every=10, **asked)
+        sr.gates(sr.load(given), "kmeans", every=10, **asked)
     assert message in str(told.value)
 
 
 @pytest.mark.parametrize(
     ("method", "option"),
     [
-        ("kmeans", "--samples"),
-        ("windows", "--limit"),
-        ("kmeans", "--windows"),
+        ("kmeans", "--limit"),
         ("kmeans", "--stages"),
         ("enumerate", "--stages"),
         ("enumerate", "--clusters"),

@@ -7,10 +7,9 @@ import numpy as np
 from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.enumerate import enumerate_gates, sample_gates
+from symreln.gating.enumerate import enumerate_gates
 from symreln.networks.orbits import moved_gates, sample_group
 from symreln.task_library.load import load
-from tests.gating.test_enumerate import contextual
 from tests.strategies import examples, seeds
 
 
@@ -61,10 +60,3 @@ def test_a_graph_whose_samples_look_alike_but_are_not() -> None:
     edges += [(6, 7), (7, 8), (8, 6), (9, 10), (10, 11), (11, 9)]
     rows = [[int(sample in edge) for sample in range(12)] for edge in edges]
     assert sample_group(ExactMatrix.from_rows(rows)).order == 12 * (6 * 6 * 2)
-
-
-def test_sampled_gates_are_joined_where_both_are_listed() -> None:
-    inputs = contextual(3, 2)
-    some = sample_gates(inputs, draws=40)
-    orbits = some.orbits(sample_group(inputs))
-    assert sum(orbit.size for orbit in orbits) == some.count

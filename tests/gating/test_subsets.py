@@ -209,7 +209,7 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     point = RacePoint(
         value=Fraction(1), seeds=2, order=(("011",), ("100",)),
         classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
-        outside=0.0, left=0.0,
+        left=0.0,
     )  # fmt: skip
     known = tuple(replace(each, predicted=each.measured) for each in point.classes)
     no_spread, minutes, late = "One network has no spread", "takes minutes", "does not have most"

@@ -63,14 +63,9 @@ def _gates() -> Iterator[Command]:
     kmeans = ("gates", "xor", "--method", "kmeans")
     yield Command("gates-xor-kmeans", (*kmeans, "--out", "out", "-q"))
     yield Command("gates-xor-kmeans-given", (*kmeans, *few, "--clusters", "3", *GATES, "-q"))
-    windows = ("gates", "xor", "--method", "windows", *few, "--seeds", "2", *GATES, "-q")
-    yield Command("gates-xor-windows", windows)
-    yield Command("gates-xor-windows-given", (*windows, "--windows", "3", "--json"))
-    exact = ("gates", "xor", "--method", "self-consistent")
-    yield Command("gates-xor-sampled", (*exact, "--samples", "50", "--rng", "3", *GATES, "-q"))
     for name in ("one-parameter", "cubic", "coupled-matrices", "boundary"):
         yield _own("gates", name, "--method", "self-consistent", *GATES, "-q")
-    for wrong in (("--windows", "2"), ("--samples", "3"), ("--clusters", "900")):
+    for wrong in (("--stages", "2"), ("--clusters", "900")):
         yield Command(f"gates-refused{wrong[0][1:]}", (*kmeans, *wrong, *few, *GATES, "-q"))
     yield Command("race-xor-speeds", ("race", "xor", *GATES))
     trained = ("--seeds", "2", "--points", "1", *few)

@@ -3,227 +3,238 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import Executor, Future
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import symreln as sr
 from symreln.base import pool
-from symreln.errors import InputError
-from symreln.experiment.metrics import seed_floor
-from symreln.sweeps import tasks
-from tests.sweeps.examples import SEEDS, SPEC, Here, arguments, command, contents, here, spec
+from symreln.errors import InputError, NotSupportedError
+from tests.app.command import command
 
-__all__ = ["here", "spec"]
-AXES = ["network.hidden=3,5", "parameters.c.value=1,1/2"]
-pytestmark = pytest.mark.usefixtures("here")
+SPEC = """\
+title = "Two numbers"
+[dataset]
+X = [["2", "0", "1"], ["0", "1", "1"]]
+Y = [["1", "0", "c"], ["0", "2", "1"]]
+[parameters.c]
+positive = true
+value = 1
+[[pathway]]
+name = "all"
+gate = "all"
+[network]
+activation = "linear"
+hidden = 4
+init_std = "1/10"
+learning_rate = "1/20"
+steps = 80
+"""
+OVER = ["network.hidden=3,5", "parameters.c.value=1,1/2"]
+SEEDS = 4
+
+
+class Here(Executor):
+    """Does work in this process, at once."""
+
+    def submit(self, work, /, *arguments, **named):
+        """Return what is done already."""
+        future = Future()
+        future.set_result(work(*arguments, **named))
+        return future
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """Start no processes; other programs do, and :func:`swept`."""
+    monkeypatch.setattr(pool, "processes", lambda _: Here())
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> Path:
-    """The folder of a sweep that nothing disturbs; not to be changed."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    (folder / "two.toml").write_text(SPEC)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "processes", lambda _: Here())
-        swept = sr.sweep(folder / "two.toml", AXES, directory=folder / "out", seeds=SEEDS)
-    assert not swept.failures
-    swept.save(folder / "out")
-    return folder / "out"
+def spec(tmp_path_factory) -> Path:
+    """The spec in a file."""
+    path = tmp_path_factory.mktemp("spec") / "two.toml"
+    path.write_text(SPEC)
+    return path
 
 
-@pytest.fixture
-def done(undisturbed, tmp_path) -> Path:
-    """A copy of it."""
-    return Path(shutil.copytree(undisturbed, tmp_path / "done"))
+@pytest.fixture(scope="module")
+def swept(spec):
+    """A sweep that nothing disturbs, and its folder."""
+    out = spec.parent / "out"
+    found = sr.sweep(spec, OVER, directory=out, seeds=SEEDS, workers=2)
+    found.save(out)
+    return found, out
 
 
-def performed(monkeypatch) -> list[Path]:
-    """Return a list that will have the files of tasks that are done from now on."""
-    made, genuine = [], tasks.perform
-    monkeypatch.setattr(tasks, "perform", lambda task: made.append(task.file) or genuine(task))
-    return made
+def written(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """What each combination's file holds, and when it was written."""
+    every = folder.glob("tasks/*.json")
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in every}
 
 
-@pytest.mark.parametrize(
-    ("name", "over", "overrides"),
-    [
-        ("two.toml", {"network.hidden": [5]}, {}),
-        (
-            "xor",
-            {"parameters.Delta.value": ["1/2"]},  # with a κ that the trainings must hear of
-            {"network.hidden": 6, "network.steps": 30, "network.init_std": "1/10"},
-        ),
-    ],
-)
-def test_a_sweep_says_what_validate_says_bit_for_bit(spec, tmp_path, name, over, overrides):
-    source = spec if name.endswith("toml") else name
-    swept = sr.sweep(
-        source, over, directory=tmp_path / "out", overrides=overrides, seeds=SEEDS, rng=4
-    )
-    ((key, (value,)),) = over.items()
-    own = sr.validate(sr.derive(sr.load(source, {**overrides, key: value})), seeds=SEEDS, rng=4)
-    curves = {"gdln": [], "network": []}
-    for path in sorted((tmp_path / "out" / "tasks").glob("networks-*")):
-        for kind, parts in curves.items():
-            parts.append(np.load(path)[kind])
-    assert np.array_equal(np.concatenate(curves["network"]), own.network.losses)
-    assert np.array_equal(np.concatenate(curves["gdln"]), own.gdln.losses)
-    (row,) = swept.to_json()["rows"]
-    assert (row["seeds"], row["over"]) == (SEEDS, [f"{key}={json.dumps(value)}"])
-    assert row["level"] == own.derivation.at_values.verdict.level.value
-    for pair in ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"):
-        for metric, wanted in vars(own.metrics[pair]).items():
-            interval, ends = row["metrics"][pair][metric], getattr(own.intervals[pair], metric)
-            assert wanted is None or interval["value"] == pytest.approx(wanted, rel=1e-12)
-            assert (interval["low"], interval["high"]) == (ends.low, ends.high)
-    floor = seed_floor(own.network.losses).mean.max_abs_over_initial
-    assert row["seed_floor"]["mean"]["max_abs_over_initial"] == pytest.approx(floor, rel=1e-12)
+def typed(spec: Path, out: Path, *more: object) -> list:
+    over = [word for text in OVER for word in ("--over", text)]
+    return ["sweep", spec, *over, "--seeds", SEEDS, "--out", out, "-q", *more]
 
 
-def test_starting_again_does_only_what_is_missing(spec, done, undisturbed, monkeypatch, capsys):
-    gone = sorted((done / "tasks").glob("*.npz"))[::4]
-    for path in gone:
-        path.unlink()
-    (done / "tasks" / f".{gone[0].name}.{'0' * 16}.tmp").write_bytes(b"half of")
-    made = performed(monkeypatch)
-    assert command(capsys, *arguments(spec, done))[0] == 0
-    assert sorted(made) == gone
-    assert contents(done) == contents(undisturbed)
-    made.clear()
-    assert command(capsys, *arguments(spec, done))[0] == 0
-    assert made == []
-
-
-@pytest.mark.parametrize("parts", [1, 3, 20])
-def test_shards_add_up_to_the_whole(spec, tmp_path, capsys, undisturbed, parts):
-    out = tmp_path / "out"
-    for part in (*range(2, parts + 1), 1):
-        code, said, _ = command(capsys, *arguments(spec, out, f"--shard={part}/{parts}", "--json"))
-        assert (code, (out / "sweep.json").exists()) == (0, False)
-    assert [row["seeds"] for row in json.loads(said)["rows"]] == 4 * [SEEDS]
-    assert command(capsys, *arguments(spec, out))[0] == 0
-    assert contents(out) == contents(undisturbed)
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
-        (InputError("training diverged"), 2, "seeds 8 to 9: training diverged"),
-        (ZeroDivisionError("by 0"), 1, "seeds 8 to 9: a bug of symreln: ZeroDivisionError"),
-    ],
-)
-def test_what_fails_is_told_and_the_rest_is_done(
-    spec, tmp_path, capsys, monkeypatch, error, code, said
-):
-    genuine = tasks._networks
-
-    def failing(task):
-        if task.spec.network.hidden == 5 and 9 in task.seeds:
-            raise error
-        return genuine(task)
-
-    monkeypatch.setattr(tasks, "_networks", failing)
-    found, out, err = command(capsys, *arguments(spec, tmp_path / "out", "--json"))
-    assert (found, err.count(said)) == (code, 2)
-    rows = json.loads(out)["rows"]
-    assert [row["seeds"] for row in rows] == [10, 10, 8, 8]
-    (failure,) = rows[2]["failures"]
-    assert said.startswith(failure["of"])
-    assert failure["message"].startswith(said.partition(": ")[2])
-
-
-def test_networks_of_a_theory_that_fails_are_left_out(spec, tmp_path):
-    text = SPEC.replace('["1", "0", "c"], ["0", "2", "1"]', '["0", "0", "0"], ["0", "0", "0"]')
-    spec.write_text(text.replace("[parameters.c]\npositive = true\nvalue = 1\n", ""))
-    swept = sr.sweep(spec, {"network.hidden": [3]}, directory=tmp_path / "out")
-    (row,) = swept.rows
-    assert (row.seeds, row.verdict, row.level) == (0, None, "")
-    assert [*swept.errors()] == [
-        "sweep: network.hidden=3: theory: the targets are all zero, so there is nothing to learn "
-        "and no loss to compare"
+def test_a_sweep_says_what_validate_says(swept):
+    found, _ = swept
+    assert [row["over"] for row in found.to_json()["rows"]] == [
+        [f"network.hidden={hidden}", f"parameters.c.value={c}"]
+        for hidden in ("3", "5")
+        for c in ("1", "1/2")
     ]
-    assert "the targets are all zero" in repr(swept)
+    row, told = found.rows[2], found.to_json()["rows"][2]
+    own = sr.validate(
+        sr.load(found.found.source, {"network.hidden": 5}), seeds=SEEDS, diagnosis=False
+    )
+    assert (row.seeds, row.level, row.judged) == (SEEDS, "coupled matrices", own.judged)
+    assert row.verdict == own.verdicts["loss"]
+    assert row.metrics == own.intervals
+    assert row.floor == own.floor
+    interval = told["metrics"]["theory_vs_relu"]["max_abs_over_initial"]
+    assert interval == vars(own.intervals["theory_vs_relu"].max_abs_over_initial)
+    assert found.exit_code == 0
+    assert [*found.files()] == ["sweep.json"]
+
+
+def test_kappa_is_that_of_validate(tmp_path):
+    small = {"network.hidden": 6, "network.steps": 30, "network.init_std": "1/10"}
+    over = {"parameters.Delta.value": ["1/2"]}
+    asked = {"overrides": small, "seeds": 2, "rng": 4}
+    (row,) = sr.sweep("xor", over, directory=tmp_path, **asked).rows
+    given = sr.load("xor", {**small, "parameters.Delta.value": "1/2"})
+    assert row.metrics == sr.validate(given, seeds=2, rng=4, diagnosis=False).intervals
+
+
+def test_only_what_is_missing_is_done_whole_or_in_parts(spec, swept, tmp_path):
+    (_, done), out = swept, tmp_path / "out"
+    parts = [command(*typed(spec, out, f"--shard={part}/3", "--json")) for part in (2, 3, 1)]
+    assert [each.code for each in parts] == [0, 0, 0]
+    assert not (out / "sweep.json").exists()
+    assert [row["seeds"] for row in json.loads(parts[-1].out)["rows"]] == 4 * [SEEDS]
+    before = written(out)
+    gone = sorted((out / "tasks").iterdir())[1]
+    gone.unlink()
+    shown = command(*typed(spec, out))
+    assert shown.code == 0
+    after = written(out)
+    assert [name for name in after if after[name] != before[name]] == [gone.name]
+    assert {name: data for name, (data, _) in after.items()} == {
+        name: data for name, (data, _) in written(done).items()
+    }
+    assert (out / "sweep.json").read_bytes() == (done / "sweep.json").read_bytes()
+    assert shown.out.rstrip().endswith("sweep.json")
 
 
 def test_names_depend_on_all_that_results_depend_on(spec, tmp_path):
-    out = tmp_path / "out"
+    out, own = tmp_path / "out", tmp_path / "own.toml"
+    own.write_text(SPEC)
 
     def new(**more) -> int:
-        before = set(contents(out))
-        asked = {"over": {"network.hidden": [3]}, "directory": out, "seeds": 2, **more}
-        sr.sweep(spec, **asked)
-        return len(set(contents(out)) - before)
+        before = {*written(out)}
+        asked = {"over": {"network.hidden": [3]}, "seeds": 2, **more}
+        sr.sweep(own, directory=out, **asked)
+        return len({*written(out)} - before)
 
-    assert new() == 2
+    assert [new(), new(), new(seeds=3), new(rng=1)] == [1, 0, 1, 1]
+    assert [new(over={"network.hidden": [5, 3]}), new(overrides=["network.steps=81"])] == [1, 1]
+    own.write_text(f"# a comment\n{SPEC}")
     assert new() == 0
-    assert new(seeds=SEEDS) == 2  # the first eight anew, and two
-    assert new(rng=1) == 1  # the theory stays
-    assert new(over={"network.hidden": [5, 3]}) == 2
-    assert new(overrides=["network.steps=81"]) == 2
-    spec.write_text(f"# a comment\n{SPEC}")
-    assert new() == 0
-    spec.write_text(SPEC.replace('"2", "0"', '"3", "0"'))
-    assert new() == 2
+    own.write_text(SPEC.replace('"2", "0"', '"3", "0"'))
+    assert new() == 1
 
 
-def test_damage_is_said_with_its_mend(spec, done, capsys):
-    path = next((done / "tasks").glob("theory-*"))
-    data = path.read_bytes()
-    for damaged in (b"", b"no archive", data[:-7], data[: len(data) // 2]):
-        path.write_bytes(damaged)
-        code, _, err = command(capsys, *arguments(spec, done))
-        assert (code, f"{path.name}: it is damaged. Remove it" in err) == (2, True)
-    np.savez(path, values=np.array([{}], dtype=object), allow_pickle=True)
-    assert command(capsys, *arguments(spec, done))[0] == 2  # no pickle is read
+def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path):
+    over = {"network.init_std": ["1/10", "1000"]}
+    found = sr.sweep(spec, over, directory=tmp_path, seeds=2)
+    assert [row.seeds for row in found.rows] == [2, 0]
+    assert found.exit_code == 2
+    (said,) = found.errors()
+    assert said.startswith('sweep: network.init_std="1000": ')
+    assert "diverge" in said
+    assert "diverge" in repr(found)
+    assert found.to_json()["rows"][1]["failure"] in said
 
 
-def test_no_changed_byte_changes_what_is_read_unseen(done):
-    path = next((done / "tasks").glob("networks-*"))
-    task = tasks.Task(row=0, spec=sr.load("xor"), rng=0, theory=path)
-    data, (_, whole) = path.read_bytes(), tasks.result_of(task)
-    refused, places = 0, range(0, len(data), 7)
-    for place in places:
-        path.write_bytes(data[:place] + bytes([data[place] ^ 0x40]) + data[place + 1 :])
-        try:
-            _, found = tasks.result_of(task)
-        except InputError:  # any other error would be called a bug of symreln
-            refused += 1
-            continue
-        assert all(np.array_equal(found.get(name), array) for name, array in whole.items())
-    assert refused > len(places) / 2
+def test_damage_is_said_with_its_mend(spec, swept, tmp_path):
+    _, done = swept
+    path = next((done / "tasks").iterdir())
+    whole = path.read_bytes()
+    try:
+        for damaged in (b"", b"no JSON", whole[:-7], b"[]", b'{"verdict": 3}', b"\xff"):
+            path.write_bytes(damaged)
+            found = command(*typed(spec, done))
+            assert (found.code, f"{path.name}: it is damaged. Remove it" in found.err) == (2, True)
+    finally:
+        path.write_bytes(whole)
 
 
-def test_files_that_cannot_be_written_end_the_sweep(spec, tmp_path, capsys, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device", "theory.npz")
+VALUES = [
+    ("network.hidden=3,5", ["3", "5"]),
+    ("network.hidden=[3, 5,]", ["3", "5"]),
+    ('title="a,b",c', ['"a,b"', "c"]),
+    ("pathway[0].gate=[1, 1, 0],[0, 0, 1]", ["[1, 1, 0]", "[0, 0, 1]"]),
+    ("pathway[0].gate=sample in (1, 2),all", ["sample in (1, 2)", "all"]),
+]
 
-    monkeypatch.setattr(tasks, "write_bytes", full)
-    code, _, err = command(capsys, *arguments(spec, tmp_path / "out"))
-    assert (code, "No space left on device" in err) == (2, True)
 
-
-def test_a_row_a_combination(spec, tmp_path, capsys):
-    out = tmp_path / "out"
-    asked = ("--over", "network.loss=sum,mean", "--over", "network.hidden=3,40")
-    code, said, _ = command(
-        capsys, "sweep", str(spec), *asked, "--seeds", "2", "--workers", "3", "--out", str(out)
+@pytest.mark.parametrize(("text", "values"), VALUES)
+def test_values_are_divided_at_commas(text, values, tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(
+        SPEC.replace("[parameters", "[dataset.labels]\nsample = [1, 2, 3]\n[parameters")
     )
-    assert code == 0
-    summary = json.loads((out / "sweep.json").read_text("utf-8"))
-    assert summary["format"] == "symreln-sweep/2"
-    lines = [line.split() for line in said.splitlines()]
-    for row in summary["rows"]:
-        loss, hidden = (text.partition("=")[2] for text in row["over"])
-        (line,) = [line for line in lines if line[:3] == [loss, hidden, "2"]]
-        worst = row["metrics"]["theory_vs_relu"]["max_abs_over_initial"]
-        assert float(line[3]) == pytest.approx(100 * worst["value"], rel=0.06)
-        assert float(line[5].strip("[,")) == pytest.approx(100 * worst["low"], rel=0.06)
-    assert said.rstrip().endswith("sweep.json")
+    asked = {"overrides": ["network.steps=9"], "seeds": 1}
+    found = sr.sweep(path, [text], directory=tmp_path / "out", **asked)
+    assert found.to_json()["over"] == {text.partition("=")[0]: values}
+
+
+WRONG = [
+    ([], InputError, "no --over"),
+    (["network.hidden"], InputError, "KEY=VALUE"),
+    (["network.hidden="], InputError, "no value"),
+    (["network.hidden=[]"], InputError, "no value"),
+    (["network.hidden=3,,5"], InputError, "no value"),
+    (["network.hidden=3,5,3"], InputError, "3 stands there twice"),
+    (["network hidden=3"], InputError, "network hidden"),
+    (["=3"], InputError, "--over"),
+    (["network.hidden=1", "network.hidden=2"], InputError, "another --over"),
+    (["network.hidden=[1"], InputError, "--over"),
+    (["network.steps=3,4"], InputError, "--set gives this key too"),
+    (["network.hiden=1,2"], InputError, 'Did you mean "hidden"'),
+    (["network.steps=60,0"], InputError, "network.steps=0"),
+    (["network.learning_rate=1/20,1000"], InputError, "network.learning_rate=1000"),
+    ((3, {"network.hidden": [4]}), InputError, "sweep: found 3; give a Spec"),
+    (("routing", {"network.steps": [5, 6]}), NotSupportedError, "nodes and edges"),
+    (("contextual-C", {"network.steps": [5]}), NotSupportedError, "Give the file or the name"),
+    (("xor", {"dataset.scale": [1, 2]}), InputError, "sr.sweep('xor', …)"),
+]
+
+
+@pytest.mark.parametrize(("asked", "error", "said"), WRONG)
+def test_what_is_wrong_is_said_before_any_training(asked, error, said, spec, tmp_path):
+    source, over = (spec, asked) if isinstance(asked, list) else asked
+    if isinstance(source, str):
+        source = sr.load(source)
+    overrides = ["network.steps=5"] * ("--set" in said)
+    with pytest.raises(error) as told:
+        sr.sweep(source, over, directory=tmp_path / "out", overrides=overrides)
+    assert said in str(told.value)
+    assert not (tmp_path / "out" / "tasks").exists()
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "/2", "-1/3", "1/0", "a/b", "1/2/3", "²/3"])
+def test_what_is_no_shard_is_refused(spec, tmp_path, text):
+    found = command(*typed(spec, tmp_path / "out", "--shard", text))
+    assert (found.code, "expected i/N" in found.err) == (2, True)
 
 
 def test_a_name_its_spec_and_the_spec_of_arrays_give_the_same_rows(tmp_path):
@@ -246,6 +257,55 @@ def test_a_name_its_spec_and_the_spec_of_arrays_give_the_same_rows(tmp_path):
         sr.sweep(other, directory=tmp_path / "3", **asked)
 
 
+def running(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found in /proc")
+@pytest.mark.parametrize("what", ["worker", "command", "interrupt"])
+def test_what_is_killed_goes_on_where_it_was(what, spec, tmp_path):
+    out = tmp_path / "out"
+    values = ",".join(map(str, range(3, 15)))
+    asked = ["sweep", spec, "--over", f"network.hidden={values}", "--seeds", "32", "--out", out]
+    asked = [sys.executable, "-m", "symreln", *map(str, asked), "--workers", "1", "-q"]
+    client = subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while not written(out):
+        assert client.poll() is None, "the command ended before it was killed"
+        time.sleep(0.005)
+    children = [
+        int(pid)
+        for listing in Path(f"/proc/{client.pid}/task").glob("*/children")
+        for pid in listing.read_text().split()
+    ]
+    own = [pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    if what == "worker":
+        os.kill(own[0], signal.SIGKILL)
+    else:
+        client.send_signal(signal.SIGKILL if what == "command" else signal.SIGINT)
+    _, said = client.communicate(timeout=60)
+    ends = {"worker": 4, "command": -signal.SIGKILL, "interrupt": 130}
+    says = {"worker": b"start the same command again", "interrupt": b"symreln: interrupted; what"}
+    assert client.returncode == ends[what]
+    assert says.get(what, b"") in said
+    assert b"Traceback" not in said
+    deadline = time.monotonic() + 10
+    while any(map(running, own)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(running, own)), "nobody goes on for a command that was killed"
+    before = written(out)
+    assert before
+    assert not (out / "sweep.json").exists()
+    if what == "worker":
+        assert subprocess.run(asked, capture_output=True, check=True).stderr == b""
+        assert before.items() <= written(out).items(), "what was done is not done again"
+        assert len(written(out)) == 12
+
+
 SCRIPT = """
 import sys
 sys.stderr.isatty = lambda: True
@@ -256,7 +316,7 @@ print("the script runs")
 small = {"network.hidden": 12, "network.steps": 40}
 swept = sr.sweep("linear-hierarchy", {"network.init_std": ["1/10"]}, directory="out",
                  overrides=small, seeds=2, workers=2)
-print([row.seeds for row in swept.rows], swept.failures)
+print([row.seeds for row in swept.rows])
 """
 
 
@@ -266,5 +326,5 @@ def test_a_script_needs_no_guard_around_its_main_part(tmp_path):
     done = subprocess.run(
         [sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "the script runs\n[2] ()\n"
+    assert done.stdout == "the script runs\n[2]\n"
     assert "Traceback" not in done.stderr
