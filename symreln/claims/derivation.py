@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symreln.claims.families.derivation import FamilyDerivation
+    from symreln.claims.every_size import EverySize
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
@@ -268,7 +268,7 @@ class Derivation(Asked):
     loss_separates: bool
     drivers: Mapping[str, Driver | str | None]
     search: SymmetrySearch | None = field(repr=False, compare=False)
-    family: FamilyDerivation | None = None
+    family: EverySize | None = None
     later: tuple[Derivation, ...] = ()
 
     @property

@@ -65,7 +65,7 @@ class _Effect(Enum):
         "modes coincide in s and d; the formulas stay true, but the modes are no longer unique and "
         "the verdict may differ"
     )
-    CROSSING = "modes coincide in s; where d differs, nothing else changes"
+    CROSSING = "modes coincide in s; where d differs, they stay unique"
     MERGED = "modes coincide in s: their singular vectors are not unique, only their span is"
     LIMIT = "a formula reads 0/0 and holds as a limit"
     COMMUTES = "the pathway's correlations commute: it has a joint eigenbasis"

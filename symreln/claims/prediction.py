@@ -1,4 +1,4 @@
-"""Numbers from a derivation: float64 curves of any level; certified balls are in enclosing.
+"""Numbers from a derivation: float64 curves of any level; certified ones are in balls.
 
 This is the named place where exact results become floats.
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from symreln.claims.constants import chain_constants, drawn_constants, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction
-from symreln.claims.head_start import are_followed, mode_laws, without_form
+from symreln.claims.head_start import are_followed, mode_laws
 from symreln.claims.integration import (
     check_range,
     check_two_layers,
@@ -101,7 +101,9 @@ def predict(
     matrices, modes = derivation.ask(matrices_of), _modes(derivation)
     closed, closed_loss = {}, None
     if derivation.closed and not derivation.later:
-        closed_loss, closed = _closed(derivation, grid, factors)
+        closed = closed_curves(derivation, grid, factors=factors)
+        if are_followed(derivation, closed):
+            closed_loss = loss_of_modes(derivation, closed, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and alone:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
     whole, first = from_start(grid)
@@ -157,15 +159,6 @@ def predict_training(
         modes=_curves(derivation, modes, closed, found.strengths),
         flow_loss=_flow_loss(derivation, flow, factors),
     )
-
-
-def _closed(
-    derivation: Derivation, grid: np.ndarray, factors: Mapping[str, Fraction]
-) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-    """Return the loss of the closed forms, None where modes have none, and their strengths."""
-    curves = closed_curves(derivation, grid, factors=factors)
-    whole = are_followed(derivation, curves)
-    return (loss_of_curves(derivation, curves, grid, factors) if whole else None), curves
 
 
 def _flow_loss(
@@ -268,23 +261,6 @@ def closed_curves(
     }
 
 
-def loss_of_curves(
-    derivation: Derivation,
-    curves: Mapping[str, np.ndarray],
-    grid: np.ndarray,
-    factors: Mapping[str, Fraction],
-) -> np.ndarray:
-    """Return the loss of closed strengths, summed in mode space where it is a sum over modes.
-
-    Raises:
-        NotSupportedError: A mode has no closed form.
-    """
-    if not are_followed(derivation, curves):
-        raise NotSupportedError(without_form(mode_laws(derivation, factors=factors).outrun))
-    loss = loss_of_modes(derivation, curves, grid)
-    return loss_of_maps(derivation, curves) if loss is None else loss
-
-
 def loss_of_modes(
     derivation: Derivation, curves: Mapping[str, np.ndarray], grid: np.ndarray
 ) -> np.ndarray | None:
@@ -309,24 +285,6 @@ def loss_of_modes(
         loss += 0.5 * learned * d * (height - curves[mode.label]) ** 2
         loss += 0.5 * (mode.multiplicity - learned) * d * height**2
     return loss
-
-
-def loss_of_maps(derivation: Derivation, curves: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the loss of pathways W_p = Σ π u vᵀ, also where it is no sum over modes.
-
-    ½ tr Σ^y − Σ π uᵀ Σ^{yx} v + ½ Σ Σ π π' (uᵀu') (vᵀ Σ^x v'), with the whole targets.
-
-    Args:
-        derivation: Without free parameters.
-        curves: Strengths of every mode that learns, by label; shape (times,).
-    """
-    dataset = derivation.spec.dataset
-    targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
-    u, read, curve = written_and_read(derivation, curves)
-    shown = read / np.sqrt(dataset.samples)
-    drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)
-    quadratic = np.einsum("at,ab,bt->t", curve, (u.T @ u) * (shown @ shown.T), curve, optimize=True)
-    return float(derivation.initial_loss.to_fraction()) - drive @ curve + 0.5 * quadratic
 
 
 def written_and_read(

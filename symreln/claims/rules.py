@@ -22,8 +22,8 @@ from symreln.claims.claim import (
 from symreln.claims.couplings import coupling_entries
 from symreln.claims.edges import edges_of
 from symreln.claims.equilibria import equilibria_of
+from symreln.claims.every_size import every_size
 from symreln.claims.exceptional import exceptional_sets
-from symreln.claims.families.claim import every_size
 from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines
@@ -34,7 +34,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.routing import routing_of
 from symreln.claims.unsupported import unsupported_of
-from symreln.claims.widths import narrow_pathways, width_of
+from symreln.claims.widths import width_of
 from symreln.document.model import Block
 
 RULES = (
@@ -50,7 +50,6 @@ RULES = (
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter", key="phases", always=False),
     Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked=True),
-    Shown(rule=narrow_pathways, checked=True),
     Shown(rule=width_of, place="end", key="width", always=False),
     Shown(rule=head_starts_of, place="start", key="head_starts", always=False, printed=True),
     Shown(rule=gate_law_of, place="chapter", key="gate_law", always=False, printed=True),

@@ -215,7 +215,7 @@ def _pathways(
     closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
     regime = Regime.of(spec, decoupled=closed)
     if not closed:
-        _check_two_layers(spec, verdict, spectra)
+        _check_two_layers(spec, verdict)
     return tuple(
         PathwayDerivation(
             number=number,
@@ -258,7 +258,7 @@ def _mode(
         later = verdict.stage != spec.stages[0]
         strength = _strength(mode, d_eff, spec.symbols, index, solved, regime, later=later)
     else:
-        _check_two_layers(spec, verdict, (spectrum,))
+        _check_two_layers(spec, verdict)
         d_eff = None
         modes_close = verdict.level is Level.COUPLED_MODES
         family = (Level.COUPLED_MODES if modes_close else Level.COUPLED_MATRICES).value
@@ -278,9 +278,7 @@ def _mode(
     )
 
 
-def _check_two_layers(
-    spec: Spec, verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]
-) -> None:
+def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
     """Refuse coupled modes with weight decay or layers that start apart.
 
     The maps of a single layer have a solution while pathways do not couple
@@ -294,22 +292,10 @@ def _check_two_layers(
         msg = (
             f"network.{regime.unusual[0]}: the verdict is '{verdict.level.value}', and "
             f"coupled modes are derived for {PLAIN}. "
-            f"Leave the key out, or choose {_what_closes(verdict, spectra)}"
+            "Leave the key out, or choose gates whose pathways do not couple and data on which "
+            "every Sigma^x commutes with Sigma^yx^T Sigma^yx, as where inputs are white"
         )
         raise NotSupportedError(msg)
-
-
-def _what_closes(verdict: StageVerdict, spectra: tuple[JointSpectrum, ...]) -> str:
-    """Say which data and gates would have closed modes, of what stands in the way here."""
-    wanted = []
-    if any(not spectrum.commutes for spectrum in spectra):
-        wanted.append(
-            "data on which every pathway's Sigma^x commutes with Sigma^yx^T Sigma^yx, as it does "
-            "where the inputs that it sees are white"
-        )
-    if verdict.couplings.coupled_pairs or not wanted:
-        wanted.append("gates whose pathways do not couple")
-    return ", and ".join(wanted)
 
 
 def _strength(

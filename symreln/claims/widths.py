@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from symreln.base.records import record
-from symreln.claims.claim import Claim, Step
+from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Math
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
-from symreln.exact.truth import Truth
 from symreln.laws.law import Match
 from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, gain_of, narrow
 
@@ -105,24 +104,6 @@ class NarrowPathway(Claim):
             "are learned, and replace them. In the end the modes with the largest $s^2/d$ are "
             "learned (Baldi and Hornik, 1989: every other choice is a saddle): {learned}.",
             learned=typeset(_learned(found, found.least)),
-        )
-
-    def steps(self) -> Iterator[Step]:
-        """Yield what was decided of it, or that it was not."""
-        decided = self.found is not None and not self.undecided
-        what = f"{self.units} hidden units for {self.rank} modes, pathway {self.pathway.number}"
-        later = "replaces some later" if self.found and self.found.escapes else "keeps them"
-        yield Step(
-            name="width",
-            statement=f"{'At the declared values, with' if self.declared else 'With'} {what} "
-            f"learns those with the largest s first, and {later}."
-            if decided
-            else f"What pathway {self.pathway.number} learns of its {self.rank} modes with "
-            f"{self.units} hidden units.",
-            check=self.undecided
-            or "s and s²/d compared exactly: the plateau's determinants have these signs. That it "
-            "is reached holds in the limit of small initial weights",
-            outcome=Truth.PROVEN if decided else Truth.UNDECIDED,
         )
 
 

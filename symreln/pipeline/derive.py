@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
-from symreln.claims.formulas import start_symbols
+from symreln.claims.every_size import derive_every_size
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.checks import derivation_steps
 
@@ -42,12 +42,8 @@ def derive(spec: Spec, begin: Callable[[Derivation], object] = bool) -> Derivati
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
     if spec.sizes and derivation.known.matrices.holds:
-        # Here, because a single size needs none of it.
-        from symreln.claims.families.derivation import derive_family
-
         with phase("every size"):
-            family = derive_family(spec, start_symbols(derivation))
-            derivation = replace(derivation, family=family)
+            derivation = replace(derivation, family=derive_every_size(spec))
     with phase("checks"):
         steps = derivation_steps(derivation, begin)
     later = [

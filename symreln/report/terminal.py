@@ -10,8 +10,8 @@ from symreln.base.terminal import COLUMNS, columns, put, say, wrapped
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation
+from symreln.claims.every_size import every_size
 from symreln.claims.exceptional import exceptional_sets
-from symreln.claims.families.claim import every_size
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of

@@ -15,7 +15,6 @@ from symreln.claims.widths import learned_counts, width_of
 from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.exact.truth import Truth
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.width import compare
 from symreln.train.trainers import train_gdln
@@ -68,8 +67,6 @@ def test_the_strongest_modes_stay_where_nothing_replaces_them():
     assert curves.loss[-1] == pytest.approx(1.25, rel=1e-9)
     assert [curve.best[-1] for curve in curves.modes] == pytest.approx([8, 6, 0, 0])
     assert predict_training(derivation).reduced[-1] == pytest.approx(1.25, rel=1e-9)
-    (step,) = (step for step in derivation.steps if step.name == "width")
-    assert step.outcome is Truth.PROVEN
 
 
 def test_the_strongest_is_replaced_by_the_one_that_explains_more():
@@ -148,7 +145,6 @@ def test_a_tie_of_s_is_left_open():
     assert "equal s" in one.undecided
     assert derivation.ask(width_of).loss is None
     assert learned_counts(derivation) == {}
-    assert Truth.UNDECIDED in {step.outcome for step in derivation.steps}
 
 
 def test_numbers_of_different_fields_are_ordered():
@@ -189,8 +185,7 @@ def test_the_document_says_that_it_is_decided_at_declared_values():
     assert "decided at the declared values of the parameters" in text
     assert "loss comes at the declared values to" in text
     assert "nothing else changes" not in text
-    assert "as one of pathways that are wide enough, holds" in text
-    assert any(step.statement.startswith("At the declared values") for step in derivation.steps)
+    assert "formulas hold for a pathway that is wide enough" in text
     entry = derivation.to_json()["width"]["pathways"][0]
     assert entry["at_declared_values"] is True
 

@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 
 from symreln.claims.derivation import Derivation
+from symreln.claims.every_size import EverySize
 from symreln.claims.routing import Routing, routing_of
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
@@ -21,6 +22,7 @@ from symreln.laws.routing import DOMAINS, PARTNERS
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
 from symreln.verdict.judge import Level
 from symreln.verifier import FORMAT, digest
+from symreln.verifier.sizes import GROUPS, NUMBERS
 
 __all__ = ["certificate"]
 
@@ -42,9 +44,7 @@ def certificate(derivation: Derivation) -> Json | None:
     ]
     family = derivation.family
     if family is not None and family.complete:
-        from symreln.claims.families.derivation import sizes_part
-
-        parts.append(sizes_part(family))
+        parts.append(_sizes_part(family))
     return _whole(derivation, parts)
 
 
@@ -97,6 +97,39 @@ def _routing_part(routing: Routing) -> Json:
             "factor_squared": text(total * (n2 - n1) / (n1 * n2)),
             "angle_squared": text(n2 / n1 - 1),
         },
+    }
+
+
+def _sizes_part(family: EverySize) -> Json:
+    """Return the part on every size, as :mod:`symreln.verifier.sizes` reads it."""
+    task = family.task
+    assert task is not None
+    texts = Texts(tuple(task.symbols))
+    sizes = (
+        {"symbol": x.symbol, "least": x.least, "at": x.at} for x in (task.items, task.contexts)
+    )
+    return {
+        "kind": "sizes",
+        "symbols": list(task.symbols),
+        **dict(zip(GROUPS, sizes, strict=True)),
+        "copies": str(task.copies),
+        "scale": texts.ratio(task.scale),
+        "stages": [
+            {
+                "name": stage.template.name,
+                "gate": stage.template.gate,
+                "inputs": list(stage.template.inputs),
+                "level": stage.level.value,
+                "initial_loss": texts.ratios(stage.before),
+                "final_loss": texts.ratios(stage.after),
+                "modes": [
+                    {"part": mode.part}
+                    | {x: (y := getattr(mode.found, x)) and texts.ratio(y) for x in NUMBERS}
+                    for mode in stage.modes
+                ],
+            }
+            for stage in family.stages
+        ],
     }
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.claims.balls import HalfTime, half_time
 from symreln.claims.claim import DIGITS
-from symreln.claims.families.claim import every_size
+from symreln.claims.every_size import every_size
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
@@ -72,7 +72,7 @@ def formulas_first(derivation: Derivation) -> list[Chosen]:
     None where it has closed forms for every size: those at one size come later.
     """
     sizes = derivation.ask(every_size)
-    known = sizes is not None and sizes.family.complete
+    known = sizes is not None and sizes.complete
     return [] if known else first_modes(derivation)
 
 

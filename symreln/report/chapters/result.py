@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.equilibria import equilibria_of
-from symreln.claims.families.claim import every_size
+from symreln.claims.every_size import every_size
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of

@@ -1,1 +1,0 @@
-"""Derivations for every structure size at once: the number of contexts, the number of items."""
