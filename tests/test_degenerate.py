@@ -79,7 +79,6 @@ SPECS: dict[str, Tables] = {
     "decays": _spec(EYE, [[1, 0], [0, 2]], ALL, weight_decay=1),
     "one decays": _spec(EYE, [[1, 0], [0, 2]], ALL, weight_decay="3/4"),
     "decays at s": _spec(EYE, [[1, 0], [0, 2]], ALL, weight_decay="1/2"),
-    "decays, layers apart": _spec(EYE, [[1, 0]], ALL, weight_decay=1, init_std=["1/10", "1/50"]),
     "one layer": _spec(EYE, [[0, 0]], ALL, layers=1, **LINEAR),
     "three layers": _spec(EYE, [[0, 0]], ALL, layers=3, **LINEAR),
     "layers apart": _spec(EYE, [[0, 0]], ALL, init_std=["1/10", "1/50"], **LINEAR),

@@ -27,7 +27,6 @@ from symreln.errors import (
     NotSupportedError,
 )
 from symreln.exact.enclosure import ball, decimal_of, precision
-from symreln.laws.choice import law_of
 from symreln.specs.arguments import exact_times, whole_number
 
 if TYPE_CHECKING:
@@ -146,8 +145,6 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
     if derivation.strength0 is None:
         why = f"the initial strength of {known.layers} layers is not derived"
         return HalfTime(why=f"{why}; for a given one it is the time at half of the plateau")
-    if not law_of(known).closed:
-        return HalfTime(why="the mode's equation has no closed form, and is integrated")
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(_BITS):

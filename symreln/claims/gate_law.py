@@ -6,7 +6,7 @@ integrated matrices where its modes have none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +24,16 @@ from symreln.claims.orbits import short_list
 from symreln.claims.prediction import matrices_of
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
-from symreln.claims.unit_courses import courses, crossings, dies_out, is_closed
+from symreln.claims.unit_courses import courses, dies_out, is_closed
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Details, Section, Strong, Table
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
-from symreln.laws.gate_law import GateShares, LinearUnits
-from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
+from symreln.laws.gate_law import LinearUnits, moving_lines, turning_lines
 from symreln.laws.line import Line, checked, proven_once
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.claims.unit_courses import Course
 
 #: A stream of its own: no network is trained with it.
 _SEED = 11_235
@@ -44,7 +42,7 @@ _MOST_INTEGRATED = 2e10
 
 
 @record(eq=False)
-class PathwayGates(Claim):
+class _PathwayGates(Claim):
     """What becomes of the gate of a pathway's units, and of those that symmetries map it onto.
 
     Attributes:
@@ -52,7 +50,9 @@ class PathwayGates(Claim):
         stage: Their stage.
         times: Steps, from where all that drives the pathway is learned; the last one is infinity,
             or the network's last step again where matrices are integrated.
-        shares: Shares at these times; None where no unit takes the gate early on.
+        shares: Shares of the weight ‖w‖‖b‖ at these times; None where no unit takes the gate early
+            on.
+        errors: Their standard errors.
         until: The step up to which all but the tolerated share of the weight has the gate, once
             units have turned to it; None where nothing ends that, 0 where it never is so.
         half: The step at which half of the weight has left, likewise.
@@ -61,7 +61,8 @@ class PathwayGates(Claim):
     pathways: tuple[str, ...]
     stage: int
     times: np.ndarray
-    shares: GateShares | None
+    shares: np.ndarray | None
+    errors: np.ndarray | None
     until: float | None = None
     half: float | None = None
 
@@ -79,7 +80,8 @@ class PathwayGates(Claim):
     def begins(self) -> float:
         """The first step by which units have turned to the gate; infinity if not yet."""
         assert self.shares is not None
-        weight, error = self.shares.weight[:-1], self.shares.error[:-1]
+        assert self.errors is not None
+        weight, error = self.shares[:-1], self.errors[:-1]
         most = int(np.argmax(weight))
         turned = int(np.argmax(weight >= weight[most] - error[most]))
         return float(self.times[turned]) if turned < len(weight) - 1 else np.inf
@@ -87,18 +89,16 @@ class PathwayGates(Claim):
     def values(self) -> dict[str, Any]:
         """Return shares by step, and when the tolerated share and half of the weight have left."""
         found: dict[str, Any] = {"pathways": list(self.pathways), "stage": self.stage}
-        if self.shares is None:
+        if self.shares is None or self.errors is None:
             return found | {"why_not": "no hidden unit opens the gate by the pathway's own inputs"}
         steps = [float(time) for time in self.times[:-1]]
         return found | {
             "until": self.until,
             "half": self.half,
-            "converged" if np.isinf(self.times[-1]) else "last": float(self.shares.weight[-1]),
+            "converged" if np.isinf(self.times[-1]) else "last": float(self.shares[-1]),
             "steps": steps,
-            "share": self.shares.weight[:-1].tolist(),
-            "error": self.shares.error[:-1].tolist(),
-            "units": self.shares.units[:-1].tolist(),
-            "units_exact": self.shares.exact,
+            "share": self.shares[:-1].tolist(),
+            "error": self.errors[:-1].tolist(),
         }
 
 
@@ -117,7 +117,7 @@ class LawOfGates(Claim):
         dead: Pathways whose weights weight decay takes to 0.
     """
 
-    found: tuple[PathwayGates, ...] = ()
+    found: tuple[_PathwayGates, ...] = ()
     why_not: str = ""
     tolerance: float
     last: int
@@ -126,7 +126,7 @@ class LawOfGates(Claim):
     dead: tuple[str, ...] = ()
 
     @property
-    def first(self) -> tuple[PathwayGates, ...]:
+    def first(self) -> tuple[_PathwayGates, ...]:
         """Those of the first stage with units: what a network's units start with."""
         stage = min((each.stage for each in self.found), default=1)
         return tuple(e for e in self.found if e.stage == stage and e.shares is not None)
@@ -153,7 +153,7 @@ class LawOfGates(Claim):
             times: Steps, shape (T,).
         """
         curves = [
-            np.interp(times, each.times[:-1], each.shares.weight[:-1])
+            np.interp(times, each.times[:-1], each.shares[:-1])
             for each in self.first
             if each.shares is not None
             for _ in each.pathways
@@ -189,7 +189,7 @@ class LawOfGates(Claim):
     def sentence(self) -> str:
         """The verdict of the gates before anything is trained, of units of the first stage."""
         if self.until is None:
-            lost = 1 - min(float(e.shares.weight[-1]) for e in self.first if e.shares is not None)
+            lost = 1 - min(float(e.shares[-1]) for e in self.first if e.shares is not None)
             kept = f"the first stage's units keep its gates up to step {self.last}"
             if lost < self.tolerance:
                 return f"{kept} and beyond"
@@ -197,9 +197,9 @@ class LawOfGates(Claim):
         each = min(self.first, key=lambda one: np.inf if one.until is None else one.until)
         assert each.shares is not None  # of those with units
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
-        lost = 1 - float(each.shares.weight[-1])
+        lost = 1 - float(each.shares[-1])
         if not self.until:
-            most = percent(float(each.shares.weight[:-1].max()))
+            most = percent(float(each.shares[:-1].max()))
             return (
                 f"gates of the spec do not hold: up to step {self.last} at most {most} of the "
                 f"weight of {each.quoted} has its gate, {percent(1 - lost)} {self.end}"
@@ -220,13 +220,11 @@ class LawOfGates(Claim):
             yield Section(title="The law of gates", blocks=tuple(blocks), label="sec:gatelaw")
 
     def _blocks(self) -> Iterator[Block]:
-        exact = any(each.shares is not None and each.shares.exact for each in self.found)
-        share = "orthant probabilities of their Gaussian pre-activations" * (not exact)
         yield say(
             "Hidden units start as Gaussians and move linearly while they keep their gate; the "
-            "share of weight $\\|w\\| \\|b\\|$ that keeps it follows before anything is trained"
-            + f", from {share}" * bool(share)
-            + ". At first order, units that have left keep moving as if they had not. {verdict}",
+            "share of weight $\\|w\\| \\|b\\|$ that keeps it follows before anything is trained, "
+            "from orthants of their Gaussian pre-activations. At first order, units that have left "
+            "keep moving as if they had not. {verdict}",
             verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
         table = Table(
@@ -235,16 +233,15 @@ class LawOfGates(Claim):
                 f"{percent(self.tolerance)} left",
                 "half left",
                 f"kept {self.end}",
-                "units kept",
             ),
             rows=tuple(_row(each, self.tolerance) for each in self.found),
             caption=(
                 "Steps at which shares of the weight of a pathway's units have left its gate, and "
-                "the shares of weight and of units that keep it." + self._later + self._closed
+                "the share that keeps it." + self._later + self._closed
             ),
-            alignment="lrrrr",
+            alignment="lrrr",
         )
-        yield Details(summary="Shares of weight and units, pathway by pathway", blocks=(table,))
+        yield Details(summary="Shares of weight, pathway by pathway", blocks=(table,))
         yield from _folded_lines(self.derived).says()
 
     @property
@@ -260,35 +257,31 @@ class LawOfGates(Claim):
         return " Pathways of later stages have units of their own here, as in a gated network."
 
 
-def _when(each: PathwayGates, step: float | None, share: float) -> str:
+def _when(each: _PathwayGates, step: float | None, share: float) -> str:
     """Return when at most a share of the weight has the gate, also where no step is so late."""
     assert each.shares is not None  # asked before
     if step is not None:
         return f"{step:.0f}"
-    return "never" if each.shares.weight[-1] > share else f"after {each.times[-2]:.0f}"
+    return "never" if each.shares[-1] > share else f"after {each.times[-2]:.0f}"
 
 
-def _row(each: PathwayGates, tolerance: float) -> tuple[str, ...]:
-    if each.shares is None:
-        return (each.name, "–", "–", "no unit has it", "–")
-    shares = each.shares
-    units = percent(float(shares.units[-1]))
-    spread = float(shares.units_error[-1])
+def _row(each: _PathwayGates, tolerance: float) -> tuple[str, ...]:
+    if each.shares is None or each.errors is None:
+        return (each.name, "–", "–", "no unit has it")
     return (
         each.name,
         _when(each, each.until, 1 - tolerance),
         _when(each, each.half, 0.5),
-        f"{percent(float(shares.weight[-1]))} ± {percent(float(shares.error[-1]))}",
-        f"{units} (exact)" if shares.exact else f"{units} ± {percent(spread)}",
+        f"{percent(float(each.shares[-1]))} ± {percent(float(each.errors[-1]))}",
     )
 
 
 def _begun(
     derivation: Derivation,
-) -> tuple[tuple[list[PathwayDerivation], Course, Callable[[], GateShares | None]], ...]:
+) -> tuple[tuple[list[PathwayDerivation], np.ndarray, Callable[[], Any]], ...]:
     return tuple(
-        (alike, each, offer(LinearUnits.shares, each.linear, each.motions, default_rng(_SEED)))
-        for alike, each in courses(derivation)
+        (alike, times, offer(LinearUnits.shares, linear, motions, default_rng(_SEED)))
+        for alike, (linear, times, motions) in courses(derivation)
     )
 
 
@@ -324,7 +317,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         why = str(beyond) or "numbers are beyond float64"
     return LawOfGates(
         found=found,
-        derived=() if why else checked(_lines(derivation, found), "law of gates"),
+        derived=() if why else checked(_lines(derivation), "law of gates"),
         why_not=why,
         tolerance=tolerance,
         last=spec.network.steps - 1,
@@ -351,18 +344,14 @@ def _folded_lines(derived: tuple[Line, ...]) -> DerivationLines:
     )
 
 
-def _lines(derivation: Derivation, found: tuple[PathwayGates, ...]) -> Iterator[Line]:
-    """Yield the lines that lead to the law."""
-    known = derivation.known
-    regime = {"apart": known.apart, "decays": known.weight_decay != 0}
-    if is_closed(derivation):
-        modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
-        kinds = {type(law): law.in_symbols() for law in modes if law is not None}
-        yield from proven_once(turning_lines, tuple(kinds.values()), **regime)
-    else:
-        yield from proven_once(moving_lines, **regime)
-    for walls in sorted({each.shares.walls for each in found if each.shares is not None} - {0}):
-        yield share_line(walls, apart=known.apart)
+def _lines(derivation: Derivation) -> Iterable[Line]:
+    """Return the lines that lead to the law."""
+    decays = derivation.known.weight_decay != 0
+    if not is_closed(derivation):
+        return proven_once(moving_lines, decays=decays)
+    modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
+    kinds = {type(law): law.in_symbols() for law in modes if law is not None}
+    return proven_once(turning_lines, tuple(kinds.values()), decays=decays)
 
 
 def _why_not(derivation: Derivation) -> str:
@@ -377,9 +366,6 @@ def _why_not(derivation: Derivation) -> str:
     regime = derivation.ask(regime_of)
     if regime is not None and regime.is_lazy:
         return f"{regime.called} regime: units do not grow from small weights"
-    laws = [m.strength for p in derivation.pathways for m in p.modes if m.strength is not None]
-    if not all(law.closed for law in laws):
-        return f"{laws[0].name}: no formula says how its units turn"
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(derivation.stages[0].pathways):
         return "no hidden unit keeps a gate of the first stage"
@@ -393,19 +379,39 @@ def _why_not(derivation: Derivation) -> str:
 
 
 def _found(
-    alike: list[PathwayDerivation],
-    course: Course,
-    found: Callable[[], GateShares | None],
-    tolerance: float,
-) -> PathwayGates:
+    alike: list[PathwayDerivation], times: np.ndarray, found: Callable[[], Any], tolerance: float
+) -> _PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
-    shares, levels = found(), (1 - tolerance, 0.5)
-    until, half = (None, None) if shares is None else crossings(course.times, shares, levels)
-    return PathwayGates(
+    shares, errors = found() or (None, None)
+    until, half = (None, None)
+    if shares is not None:
+        until, half = _crossings(times, shares, (1 - tolerance, 0.5))
+    return _PathwayGates(
         pathways=tuple(each.name for each in alike),
         stage=alike[0].stage,
-        times=course.times,
+        times=times,
         shares=shares,
+        errors=errors,
         until=until,
         half=half,
     )
+
+
+def _crossings(
+    times: np.ndarray, shares: np.ndarray, levels: tuple[float, ...]
+) -> list[float | None]:
+    """Return from which step on at most such shares of the weight have the gate; None for never.
+
+    Units turn to the leading modes first: what is asked for is when they leave, not when they
+    come; 0 where so many never have the gate.
+    """
+    most, found = int(np.argmax(shares[:-1])), []
+    for share in levels:
+        below = shares[most:-1] <= share
+        place = most + int(np.argmax(below))
+        if place == most:
+            found.append(0.0 if below.any() else None)
+            continue
+        between = [place, place - 1]  # np.interp wants the shares to increase
+        found.append(float(np.interp(share, shares[between], times[between])))
+    return found

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
 from symreln.laws.mean_field import Descent, multiplications, simulate_mean_field
-from symreln.networks.orbits import relations_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -51,10 +50,8 @@ def run_mean_field(derivation: Derivation) -> MeanField:
         derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
             is not possible.
     """
-    dataset = derivation.spec.dataset
-    inputs, targets = dataset.arrays
-    relations = relations_of(dataset.inputs, dataset.targets)
-    return simulate_mean_field(inputs, targets, descent_of(derivation.spec), SEED, relations)
+    inputs, targets = derivation.spec.dataset.arrays
+    return simulate_mean_field(inputs, targets, descent_of(derivation.spec), SEED)
 
 
 def descent_of(spec: Spec) -> Descent:

@@ -32,7 +32,7 @@ from symreln.claims.relaxation import check_start, check_step_size, diverging, l
 from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
-from symreln.laws.choice import law_of, plateau
+from symreln.laws.choice import plateau
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE
 from symreln.laws.law import Start
@@ -230,14 +230,13 @@ def closed_forms(
         return None
     chain = chain_of(derivation) if strength0 is None else None
     more = () if chain is None else chain_constants(chain)
-    closed = law_of(derivation.known).closed
     return Prediction(
         times=times,
         reduced=loss,
-        method=f"{'closed forms' if closed else 'integrated equations'} of all modes",
-        closed_loss=loss if closed else None,
-        modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
-        judged="closed" if closed else "reduced",
+        method="closed forms of all modes",
+        closed_loss=loss,
+        modes=_mode_curves(derivation, curves, {}),
+        judged="closed",
         constants=(*derivation.ask(printed_constants), *more),
     )
 

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.records import record
 from symreln.claims.head_start import ModeLaw, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
 from symreln.claims.starts import starts_of
 from symreln.exact.enclosure import ball
-from symreln.laws.gate_law import GateShares, LinearUnits
+from symreln.laws.gate_law import LinearUnits
 from symreln.networks.orbits import pathway_orbits
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def dies_out(derivation: Derivation, pathway: PathwayDerivation) -> bool:
     return bool(decay and learned) and not any(m.s.ball({}, 64) > ball(decay) for m in learned)
 
 
-def courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], Course]]:
+def courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], _Course]]:
     """Yield the units of all pathways that have a law, those that are alike together."""
     check_range(derivation)
     closed = is_closed(derivation)
@@ -78,44 +77,14 @@ def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.nd
     return tells
 
 
-@record(eq=False)
-class Course:
-    """The units of one pathway over time.
-
-    Attributes:
-        linear: Hidden units of the pathway.
-        times: Those of :class:`PathwayGates`.
-        motions: Their motions at these, as of :meth:`LinearUnits.shares`.
-    """
-
-    linear: LinearUnits
-    times: np.ndarray
-    motions: np.ndarray
-
-
-def crossings(
-    times: np.ndarray, shares: GateShares, levels: tuple[float, ...]
-) -> list[float | None]:
-    """Return from which step on at most such shares of the weight have the gate; None for never.
-
-    Units turn to the leading modes first: what is asked for is when they leave, not when they
-    come; 0 where so many never have the gate.
-    """
-    most, found = int(np.argmax(shares.weight[:-1])), []
-    for share in levels:
-        below = shares.weight[most:-1] <= share
-        place = most + int(np.argmax(below))
-        if place == most:
-            found.append(0.0 if below.any() else None)
-            continue
-        between = [place, place - 1]  # np.interp wants the shares to increase
-        found.append(float(np.interp(share, shares.weight[between], times[between])))
-    return found
+#: Hidden units of a pathway, the times of :class:`symreln.claims.gate_law._PathwayGates`, and the
+#: motions at these, as of :meth:`symreln.laws.gate_law.LinearUnits.shares`.
+_Course = tuple[LinearUnits, np.ndarray, np.ndarray]
 
 
 def _turning(
     derivation: Derivation, pathway: PathwayDerivation, laws: Mapping[str, ModeLaw]
-) -> Course | None:
+) -> _Course | None:
     """Return the units of a pathway with closed modes; None of one that has no law.
 
     Args:
@@ -136,14 +105,11 @@ def _turning(
     outputs, inputs = ([bases[label][side] for label in labels] for side in (0, 1))
     times = np.append(np.geomspace(begin, last, _TIMES), np.inf)
     angles = [each.law.angles(times, float(each.start)) for each in own]
-    return Course(
-        linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),
-        times=times,
-        motions=np.repeat(np.array(angles, float), [each.shape[1] for each in inputs], axis=0),
-    )
+    motions = np.repeat(np.array(angles, float), [each.shape[1] for each in inputs], axis=0)
+    return _units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)), times, motions
 
 
-def _moving(derivation: Derivation, place: int) -> Course | None:
+def _moving(derivation: Derivation, place: int) -> _Course | None:
     """Return the units of a pathway of the first stage as its matrices move them; None of others.
 
     Args:
@@ -164,11 +130,9 @@ def _moving(derivation: Derivation, place: int) -> Course | None:
     outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
     both = block_diag(inner, outer)
     turned = np.moveaxis(both.T @ found @ both, 0, -1)
-    return Course(
-        linear=_units(derivation, pathway, spans[0] @ outer, spans[1] @ inner),
-        times=np.append(steps, last),
-        motions=np.concatenate([turned, turned[..., -1:]], axis=-1),
-    )
+    motions = np.concatenate([turned, turned[..., -1:]], axis=-1)
+    linear = _units(derivation, pathway, spans[0] @ outer, spans[1] @ inner)
+    return linear, np.append(steps, last), motions
 
 
 def _led_by(leading: np.ndarray) -> np.ndarray:

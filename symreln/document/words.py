@@ -201,8 +201,3 @@ def assumption(parameter: Parameter) -> Content:
         return Math(rf"{name} {'>' if strict else _AT_LEAST} {low}")
     below = "" if low is None else rf"{low} {'<' if strict else _AT_MOST} "
     return Math(rf"{below}{name} {_AT_MOST} {parameter.maximum}")
-
-
-def letter(place: int) -> str:
-    """Return what a figure and its table call the entry at a place, from 0: (a), (b) and so on."""
-    return f"({chr(ord('a') + place)})"

@@ -3,7 +3,7 @@ r"""The law of gates beside trained networks: shares of the first stage's gates,
 Shares are of the weight Σ ‖w‖‖b‖ of a network's units, at every step that was recorded: of those
 whose gate at that step is one of the first stage's pathways'. The first order is
 :mod:`symreln.claims.gate_law`; the second one follows isolated units in the residual of the first
-stage's theory (:mod:`symreln.laws.gate_orders`), and the loss of a network with their gates says
+stage's theory (:mod:`symreln.laws.mean_field`), and the loss of a network with their gates says
 what gates by the law do to the predicted loss. Pathways of later stages are not in it: which units
 they get is what the law says, and no share of units is assumed for them.
 """
@@ -31,13 +31,13 @@ from symreln.claims.solve import derive_unchecked
 from symreln.claims.starts import mode_kappas, start_factors
 from symreln.claims.unit_courses import telling_samples
 from symreln.experiment.metrics import Distance, compare
-from symreln.laws.gate_orders import gate_orders
+from symreln.laws.mean_field import gate_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.laws.gate_orders import GateOrders
+    from symreln.laws.mean_field import GateOrders
     from symreln.train.run import TrainingRun
 
 #: Multiplications above which the second order takes minutes.
@@ -145,7 +145,7 @@ def orders_of(
         targets,
         descent_of(numbers.spec),
         _residuals(numbers.ask(_first_stage), kappas),
-        lambda active, weight: _share(active, weight, gates),
+        lambda first, weight: _share(first @ inputs > 0, weight, gates),
         SEED,
         orders,
     )

@@ -18,7 +18,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.mean_field import SEED, descent_of, takes_minutes
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
-from symreln.laws.mean_field import Particles, simulate_mean_field
+from symreln.laws.mean_field import simulate_mean_field
 from symreln.specs.model import Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
@@ -111,9 +111,9 @@ def wide_shares(
     if takes_minutes(spec) or not targets.any():
         return None
 
-    def shares(particles: Particles) -> np.ndarray:
-        which = observer(0, (particles.first,)).astype(int)
-        return shares_of(np.bincount(which, particles.sizes, minlength=count))
+    def shares(first: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        which = observer(0, (first,)).astype(int)
+        return shares_of(np.bincount(which, weights, minlength=count))
 
     with phase("mean-field simulation"):
         found = simulate_mean_field(inputs, targets, descent_of(spec), SEED, watch=shares)

@@ -20,14 +20,13 @@ from symreln.laws.law import HEAD_START, Law, Regime, Start
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
-from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+from symreln.laws.unbalanced import Unbalanced
 
 LAWS: tuple[type[Law], ...] = (
     OneLayer,
     TwoLayer,
     Unbalanced,
     TwoLayerDecay,
-    UnbalancedDecay,
     Depth,
 )
 

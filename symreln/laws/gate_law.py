@@ -10,17 +10,12 @@ While a hidden unit (w, b) has a pathway's gate it moves linearly, driven as the
 and everything else stands still. Initial weights are Gaussian of variances σ₁² and σ₂², so the
 pre-activations of the pathway's units at time t are Gaussian with the covariance
 
-.. math:: K(t) = X^T [\sigma_1^2 I + (\sigma_1^2 + \sigma_2^2) V \sinh^2\theta(t)\, V^T] X,
+.. math:: K(t) = X^T [\sigma_1^2 I + (\sigma_1^2 + \sigma_2^2) V \sinh^2\theta(t)\, V^T] X.
 
-for equal layers :math:`\sigma^2 X^T V \cosh 2\theta\, V^T X` and what is not in the span of V.
 Units are the pathway's that are so early on: whose part along the leading modes, which grow first,
-opens its gate. The share of them with the gate at time t is an orthant probability of K(t), given
-that; the share of weight is the mean of ‖w‖‖b‖ over that orthant. At convergence K is the
-similarity matrix of the hidden representation.
-
-Orthants of one and two dimensions with one leading mode are exact (the solid angle of three
-half-spaces); all others are means over seeded draws of the law, with their standard errors. Nothing
-is trained, and nothing is simulated: a draw at one time does not depend on other times.
+opens its gate. The share of weight with the gate at time t is the mean of ‖w‖‖b‖ over an orthant of
+K(t), given that: over seeded draws of the initial weights, with its standard error. Nothing is
+trained, and nothing is simulated: a draw at one time does not depend on other times.
 
 Where modes have no closed forms, units move as the matrix Φ(t) of
 :meth:`symreln.laws.coupled_matrices.CoupledMatrices.propagators` says, in place of θ.
@@ -30,13 +25,23 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+import sympy as sp
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
+from symreln.document.mathtext import slashed_latex, to_latex
+from symreln.laws.flow_letters import decay_is_gradient, units_follow_layers
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.line import CANCELS, Line, vanish
+
+if TYPE_CHECKING:
+    from symreln.laws.law import Law
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
 _DRAWN = 10_000
@@ -47,29 +52,11 @@ _EDGE = 1e-9
 #: Units that are drawn at once.
 _CHUNK = 2_000
 
-
-@record(eq=False)
-class GateShares:
-    """Shares at T times of a pathway's units with its gate.
-
-    Attributes:
-        weight: Share of their weight ‖w‖‖b‖, shape (T,).
-        error: Its standard error, from the draws.
-        units: Share of the units themselves.
-        units_error: Its standard error; zero where the share is exact.
-        walls: How many samples bound the gate, 1 or 2, where shares of units are exact; else 0.
-    """
-
-    weight: np.ndarray
-    error: np.ndarray
-    units: np.ndarray
-    units_error: np.ndarray
-    walls: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether shares of units are."""
-        return self.walls > 0
+_X0, _Y0, _THETA = sp.symbols("x_0 y_0 theta", real=True)
+_FIRST, _LAST = sp.symbols("sigma_1 sigma_2", positive=True)
+#: v·w and u·b of a mode.
+_SEEN = _X0 * sp.cosh(_THETA) + _Y0 * sp.sinh(_THETA)
+_WRITTEN = _Y0 * sp.cosh(_THETA) + _X0 * sp.sinh(_THETA)
 
 
 @record(eq=False)
@@ -108,66 +95,36 @@ class LinearUnits:
         """What every mode is of these samples, shape (modes, telling)."""
         return self.inputs.T @ self.signed
 
-    def covariance(self, angles: np.ndarray, samples: np.ndarray) -> np.ndarray:
-        """Return K of P samples, shape (P, P), from θ of every mode."""
-        first, last = self.scales
-        seen = self.inputs.T @ samples
-        grown = (first**2 + last**2) * np.sinh(angles) ** 2
-        return first**2 * samples.T @ samples + (seen.T * grown) @ seen
+    @one_blas_thread()
+    def shares(
+        self, motions: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the share of ‖w‖‖b‖ with the gate and its standard error, both of shape (T,).
 
-    def shares(self, motions: np.ndarray, rng: np.random.Generator) -> GateShares | None:
-        """Return the shares at T times; None where no unit has the gate.
+        None where no unit has the gate.
 
         Args:
             motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        return self.shares_of(self.drawn(motions.shape[-1], rng), motions)
-
-    @one_blas_thread()
-    def shares_of(self, drawn: _DrawnUnits, motions: np.ndarray) -> GateShares | None:
-        """Return the shares of units that are drawn already, as :meth:`shares`."""
+        drawn = self._drawn(motions.shape[-1], rng)
         if not len(drawn.seen):
             return None
-        share, error, units = np.array([*self._moved(drawn, motions)]).T
-        walls, spread = 0, np.sqrt(units * (1 - units) / len(drawn.seen))
-        if motions.ndim == 2 and self._binding is not None:
-            walls, spread = self._binding.shape[1], np.zeros_like(spread)
-            units = np.array([self._exact(angles) for angles in motions.T])
-        return GateShares(weight=share, error=error, units=units, units_error=spread, walls=walls)
+        share, error = np.array(
+            [self._share(drawn, motion) for motion in np.moveaxis(motions, -1, 0)]
+        ).T
+        return share, error
 
-    def _moved(self, drawn: _DrawnUnits, motions: np.ndarray) -> Iterator[tuple[float, ...]]:
-        """Yield by time the share of ‖w‖‖b‖ whose gate is the pathway's, its error, and of units.
+    def _share(self, drawn: _DrawnUnits, motion: np.ndarray) -> tuple[float, float]:
+        """Return the share of ‖w‖‖b‖ whose gate is the pathway's after a motion, and its error."""
+        seen, first, last = drawn.moved(motion)
+        weight = np.sqrt((first + drawn.beside) * (last + drawn.outside))
+        kept = (drawn.still + seen.T @ self.read > 0).all(axis=1)
+        total = weight.sum()
+        share = (weight * kept).sum() / total
+        return share, np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
 
-        No unit gains or loses the gate before w has turned, since it was last looked at, as far as
-        to the plane of a sample: of one that it misses, where it lacks the gate, and of the nearest
-        one, where it has it.
-        """
-        lengths = np.linalg.norm(self.signed, axis=0)
-        places, nearest = drawn.seen.T.copy(), np.zeros(len(drawn.seen), dtype=int)
-        squares, margins = np.full((2, len(nearest)), np.inf)
-        for motion in np.moveaxis(motions, -1, 0):
-            seen, first, last = drawn.moved(motion)
-            first, last = first + drawn.beside, last + drawn.outside
-            across = _dot(seen, places) + drawn.beside
-            # |w|² |w'|² sin² of the angle between them; no rounding takes it below what it is.
-            turned = (1 + _EDGE) * first * squares - across**2
-            (far,) = np.nonzero(~((across > 0) & (turned < margins**2 * first)))
-            if len(far) and len(lengths):
-                places[:, far], squares[far], near = seen[:, far], first[far], nearest[far]
-                seeing = drawn.still[far, near] + _dot(seen[:, far], self.read[:, near])
-                margins[far] = seeing / lengths[near]
-                far = far[~(seeing < 0)]
-                every = (drawn.still[far] + seen[:, far].T @ self.read) / lengths
-                nearest[far], margins[far] = every.argmin(axis=1), every.min(axis=1)
-            weight, kept = np.sqrt(first * last), margins > 0
-            total = weight.sum()
-            share = (weight * kept).sum() / total
-            error = np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
-            yield share, error, kept.mean()
-
-    @one_blas_thread()
-    def drawn(self, times: int, rng: np.random.Generator) -> _DrawnUnits:
+    def _drawn(self, times: int, rng: np.random.Generator) -> _DrawnUnits:
         """Return those of some units that take the gate early on: as many as so many times allow.
 
         Args:
@@ -192,41 +149,6 @@ class LinearUnits:
         turned = sign * units.seen, sign * units.written, sign * units.still
         found = sides[0] | sides[1]
         return _DrawnUnits(*(each[found] for each in (*turned, units.beside, units.outside)))
-
-    @cached_property
-    def _binding(self) -> np.ndarray | None:
-        """The half-spaces that bound the gate's, shape (inputs, 1 or 2); None where not exact."""
-        signed = self.signed
-        basis, sizes, _ = np.linalg.svd(signed, full_matrices=False)
-        rank = int((sizes > _EDGE * sizes[0]).sum())
-        if self.leading > 1 or rank > 2:
-            return None
-        lead = self.inputs[:, 0] * np.sign((self.inputs[:, 0] @ signed).sum())
-        if rank == 1:
-            return signed[:, :1]
-        plane = basis[:, :2].T
-        centre = plane @ lead
-        along, across = centre @ (plane @ signed), _turned(centre) @ (plane @ signed)
-        order = np.argsort(np.arctan2(across, along))
-        return signed[:, order[[0, -1]]]
-
-    def _exact(self, angles: np.ndarray) -> float:
-        """Return the share of units by the solid angle of up to three half-spaces."""
-        assert self._binding is not None  # asked before
-        first, last = self.scales
-        walls = self._binding / np.linalg.norm(self._binding, axis=0)
-        between = self.covariance(angles, walls)
-        # The early part is v·w + u·b of the leading mode, on the side that opens the gate.
-        side = np.sign((self.inputs[:, 0] @ self.signed).sum())
-        early = first**2 * np.cosh(angles[0]) + last**2 * np.sinh(angles[0])
-        wall, own = side * (self.inputs[:, 0] @ walls) * early, first**2 + last**2
-        # The rest of w is independent of the early part.
-        sizes = np.sqrt(np.diag(between))
-        given = np.arcsin(np.clip(wall / (sizes * np.sqrt(own)), -1, 1)).sum()
-        if len(sizes) == 1:
-            return float(0.5 + given / np.pi)
-        pair = np.arcsin(np.clip(between[0, 1] / sizes.prod(), -1, 1))
-        return float(0.25 + (given + pair) / (2 * np.pi))
 
 
 @record(kw_only=False, eq=False)
@@ -288,5 +210,130 @@ def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.einsum("mu,mu->u", one, other)
 
 
-def _turned(vector: np.ndarray) -> np.ndarray:
-    return np.array([-vector[1], vector[0]])
+def turning_lines(laws: Iterable[Law], *, decays: bool) -> Iterator[Line]:
+    """Yield how units of a pathway with closed modes move, and what K is.
+
+    Args:
+        laws: Of its modes, one of each kind.
+        decays: Whether there is weight decay.
+    """
+    yield _driven(decays=decays)
+    yield Line(
+        says="Along a mode, $w$ and $b$ are driven by what the mode has not learned yet. With the "
+        r"closed form $\pi_\alpha(t)$ of its strength, whose $\pi_0$ counts the units that "
+        "turn to the pathway early on,",
+        equation=(
+            r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
+            r"b(0) \sinh\theta_\alpha, \qquad \tau \dot{\theta}_\alpha = s_\alpha - d_\alpha "
+            r"\pi_\alpha, \quad \theta_\alpha(0) = 0,",
+        ),
+        because=r"$v_\alpha^{\top} E_p^{\top} b = (s_\alpha - d_\alpha \pi_\alpha)\, "
+        r"u_\alpha^{\top} b$, and likewise for $b$",
+        check=r"differentiated by $\theta$ each is the other, and at $\theta = 0$ the start; "
+        + CANCELS,
+        holds=vanish(
+            _SEEN.diff(_THETA) - _WRITTEN,
+            _WRITTEN.diff(_THETA) - _SEEN,
+            _SEEN.subs(_THETA, 0) - _X0,
+            _WRITTEN.subs(_THETA, 0) - _Y0,
+        ),
+        main=True,
+    )
+    for law in laws:
+        yield _angle(law)
+    yield _covariance()
+
+
+def _driven(*, decays: bool) -> Line:
+    """Say by what a unit is driven."""
+    less = [rf" - \lambda {letter}" * decays for letter in "wb"]
+    return Line(
+        says="A hidden unit with weights $w$ from the inputs and $b$ to the outputs moves "
+        "linearly as long as it has its pathway's gate:",
+        equation=(
+            rf"\tau \dot{{w}} = E_p^{{\top}} b{less[0]}, \qquad \tau \dot{{b}} = E_p w{less[1]}",
+        ),
+        because="a row of the first and a column of the second layer's flow"
+        + ". Weight decay multiplies all weights by one factor, which no share sees: it is left "
+        "out below" * decays,
+        check="the flow of both layers, times a unit vector of the hidden layer"
+        + ", and the penalty's gradient" * decays
+        + "; in letters, for matrices of every size",
+        holds=units_follow_layers() and (not decays or decay_is_gradient()),
+        main=True,
+    )
+
+
+def _angle(law: Law) -> Line:
+    """Say what θ is by the strength, of a law in symbols."""
+    flow, steps = replace(law, stepwise=False), replace(law, stepwise=True)
+    angle, counted = (each.angle(STRENGTH, STRENGTH0, TIME) for each in (flow, steps))
+    slope = angle.diff(STRENGTH) * law.rate + TIME_CONSTANT * angle.diff(TIME)
+    clock = ""
+    if angle.has(TIME):
+        shares = (slashed_latex(each.fades) for each in (steps, flow))
+        clock = "; in steps of gradient descent ${}$ stands for ${}$".format(*shares)
+    return Line(
+        says=f"The angle follows from the strength{clock}:",
+        equation=(rf"\theta(t) = {to_latex(angle)}",),
+        because="the mode equation divides out of the drive",
+        check=r"its slope by $\pi$ times $\tau \dot{\pi}$, and by $t$, is $s - d\, \pi$; at the "
+        f"start it is 0; {CANCELS}",
+        holds=vanish(
+            slope - (law.s - law.d * STRENGTH),
+            angle.subs({STRENGTH: STRENGTH0, TIME: 0}),
+            counted - angle - TIME * (steps.fades - flow.fades),
+            sp.exp(-steps.fades) - (1 - flow.fades),  # what a step leaves of all weights
+        ),
+        main=True,
+    )
+
+
+def _covariance() -> Line:
+    """Say what K is by θ."""
+    terms = sp.Poly(sp.expand(_SEEN**2), _X0, _Y0)
+    seen = terms.coeff_monomial(_X0**2) * _FIRST**2 + terms.coeff_monomial(_Y0**2) * _LAST**2
+    grown = seen - _FIRST**2  # beside the units' own start, along every mode
+    expected = (_FIRST**2 + _LAST**2) * sp.sinh(_THETA) ** 2
+    return Line(
+        says="Initial weights are Gaussian, so the pre-activations $X^{\\top} w$ of the pathway's "
+        r"units are Gaussian at all times. The columns of $V$ are the $v_\alpha$, $\theta$ is "
+        r"diagonal; entries of $w(0)$ and $b(0)$ have the variances $\sigma_1^2$ and $\sigma_2^2$. "
+        "Their covariance is",
+        equation=(
+            r"K(t) = X^{\top} \left(\sigma_1^2 I + (\sigma_1^2 + \sigma_2^2)\, V "
+            r"\sinh^2\theta(t)\, V^{\top}\right) X",
+        ),
+        because=r"entries of $w(0)$ and $b(0)$ are independent in every orthonormal basis",
+        check=f"the mean of the square of each part, multiplied out, along a mode; {CANCELS}",
+        holds=vanish(sp.expand((grown - expected).rewrite(sp.exp))),
+        main=True,
+    )
+
+
+def moving_lines(*, decays: bool) -> Iterator[Line]:
+    """Yield how units of a pathway without closed modes move; arguments as above."""
+    yield _driven(decays=decays)
+    yield Line(
+        says="$E_p(t)$ is what all pathways leave of its correlation. Modes of the first stage "
+        "have no closed forms: matrices are followed, with gradient descent's steps, for",
+        equation=(
+            r"\begin{pmatrix} w(t) \\ b(t) \end{pmatrix} = \Phi(t) \begin{pmatrix} w(0) \\ b(0) "
+            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E_p^{\top} \\ E_p & 0 "
+            r"\end{pmatrix} \Phi, \qquad \Phi(0) = I.",
+        ),
+        because="the flow of a unit is linear, and the same for all units of the pathway",
+        check="the product with any start put into the line before, multiplied out",
+        holds=_propagates(),
+        main=True,
+    )
+
+
+def _propagates() -> bool:
+    """Whether (w, b) = Φ (w₀, b₀) obeys a unit's equations, in two entries."""
+    left = sp.Symbol("E")
+    phi = sp.Matrix(2, 2, sp.symbols("f_:2:2"))
+    slope = sp.Matrix([[0, left], [left, 0]]) * phi
+    start = sp.Matrix(sp.symbols("w_0 b_0"))
+    seen, written = phi * start
+    return vanish(*(slope * start - sp.Matrix([left * written, left * seen])))

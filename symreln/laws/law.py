@@ -267,8 +267,6 @@ class Law(ABC):
 
     #: The law's name in what is printed and in JSON.
     name: ClassVar[str]
-    #: Whether it is a formula: if not, strengths are integrated in float64 alone.
-    closed: ClassVar[bool] = True
     #: What a mode has, in print and in JSON.
     form: ClassVar[str] = "a closed form"
     #: Whether modes start at strength 0 in expectation.
@@ -430,8 +428,6 @@ class Law(ABC):
 
         With weight decay as soon as what does not grow has shrunk to nothing, beside what does.
         """
-        if not self.closed:
-            return None
         finite, fades = np.isfinite(times), float(np.max(self.fades))
         until = np.where(finite, times, 0.0)
         strengths = np.where(finite, self.strength(until), self.plateau)
@@ -517,17 +513,12 @@ class Law(ABC):
             main=True,
         )
 
-    @property
-    def _late_speed(self) -> sp.Expr:
-        """What the right-hand side comes to where it depends on time."""
-        return self.rate
-
     def settling_line(self) -> Line:
         """Return the line that says where gradient descent comes to rest; of a law in symbols."""
         growth = sp.Symbol("_g", positive=True)
         learned = replace(self, s=self.s - self.growth + growth)  # s − λ is positive
         rate: Any = learned.relaxation.subs(growth, self.growth)
-        speed, plateau = self._late_speed, self.growth / self.d
+        speed, plateau = self.rate, self.growth / self.d
         slope: Any = speed.diff(STRENGTH).subs(STRENGTH, plateau)
         return Line(
             says="Near its plateau $h$ a mode relaxes at the rate $r$, and a step of gradient "

@@ -10,9 +10,17 @@ with the mean over the initialisation distribution. With N particles this *is* g
 a ReLU network of N units whose initial weights are balanced: useful as the limit of width, with a
 Monte Carlo error, and not a prediction of the theory.
 
-Particles are drawn in pairs of opposite signs and turned until their second moments are those of
+_Particles are drawn in pairs of opposite signs and turned until their second moments are those of
 the distribution exactly: linear modes then start exactly as expected. The Monte Carlo error is
 measured by a second, independent draw.
+
+*Higher orders of the law of gates.* The first order (:mod:`symreln.laws.gate_law`) is of units that
+never leave. At the second one isolated units follow their own gates in the residual that closed
+forms of the first stage leave, or integrated matrices: the equations above with e of the order
+before, so that none feels another; and the network of the gates that they have at each step, gated
+and linear, descends the residual that it leaves itself, from the same initial weights. That
+residual is what isolated units of the next order see. The orders end in the simulation, the one
+order whose residual is its own.
 
 Float64, seeded. Sources: the mean-field limit of two-layer networks (Mei, Montanari, Nguyen 2018;
 Chizat, Bach 2018); Jarvis et al. 2025 for gates as pathways.
@@ -21,21 +29,23 @@ Chizat, Bach 2018); Jarvis et al. 2025 for gates as pathways.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
 from symreln.errors import InputError
-from symreln.laws.gate_classes import GateClass, gate_classes, sample_relations
 from symreln.laws.spans import orthonormal_span
 
 #: Draws whose mean is the result, and particles of each: the Monte Carlo error is then about 0.1 %
 #: of L(0) on the contextual tasks.
 DRAWS, UNITS = 2, 1000
+#: Of w, shape (units, n_x), and ‖w‖‖b‖, shape (units,), what is asked of units at a step.
+_Watch = Callable[[np.ndarray, np.ndarray], Any]
 #: Times at which gates are looked at: as many evenly spaced ones, and as many by equal ratios.
 _LOOKS = 60
 
@@ -68,9 +78,7 @@ class MeanField:
         error: Its Monte Carlo error: the largest distance between a draw and the mean of all,
             over L(0), divided by the root of one less than their number.
         particles: N, in all draws together.
-        steps: Steps at which gates were looked at.
-        classes: Gates that carry weight ‖w‖‖b‖, those that a symmetry of the data maps onto each
-            other together, by decreasing largest share.
+        steps: Steps at which particles were looked at.
         watched: What was asked of the particles of each draw, shape (draws, looks, …).
     """
 
@@ -78,7 +86,6 @@ class MeanField:
     error: float
     particles: int
     steps: np.ndarray
-    classes: tuple[GateClass, ...]
     watched: np.ndarray
 
 
@@ -94,8 +101,7 @@ def simulate_mean_field(
     targets: np.ndarray,
     descent: Descent,
     rng: int,
-    relations: np.ndarray | None = None,
-    watch: Callable[[Particles], np.ndarray] | None = None,
+    watch: _Watch | None = None,
 ) -> MeanField:
     """Simulate the particles from the initialisation distribution.
 
@@ -104,8 +110,6 @@ def simulate_mean_field(
         targets: Y, shape (n_y, P), not all zero.
         descent: How they are trained.
         rng: Seed of the draws.
-        relations: Of every two samples, where they are known exactly
-            (:func:`symreln.networks.orbits.relations_of`).
         watch: What is asked of the particles at every look; nothing by default.
 
     Raises:
@@ -133,17 +137,13 @@ def simulate_mean_field(
     return MeanField(
         losses=losses,
         error=float(apart / sqrt(DRAWS - 1)),
-        particles=sum(e.weights[0].size for e in ensembles),
-        steps=look_steps(descent.steps),
-        classes=gate_classes(
-            [(e.gates, e.weights) for e in ensembles],
-            sample_relations(inputs, targets) if relations is None else relations,
-        ),
+        particles=sum(e.units for e in ensembles),
+        steps=_look_steps(descent.steps),
         watched=np.array([each.watched for each in ensembles]),
     )
 
 
-def look_steps(steps: int) -> np.ndarray:
+def _look_steps(steps: int) -> np.ndarray:
     """Return the steps at which gates are looked at, the first and the last among them."""
     evenly = np.linspace(0, steps - 1, _LOOKS)
     by_ratio = np.geomspace(1, max(1, steps - 1), _LOOKS)
@@ -151,7 +151,7 @@ def look_steps(steps: int) -> np.ndarray:
 
 
 @record(kw_only=False, eq=False)
-class Particles:
+class _Particles:
     """Weights of particles, each standing for so many units of the network; changed in place.
 
     Attributes:
@@ -163,7 +163,9 @@ class Particles:
     second: np.ndarray
 
     @classmethod
-    def drawn(cls, n_x: int, rank: int, descent: Descent, random: np.random.Generator) -> Particles:
+    def drawn(
+        cls, n_x: int, rank: int, descent: Descent, random: np.random.Generator
+    ) -> _Particles:
         """Draw them from the initialisation distribution."""
         size = n_x + rank
         drawn = _balanced(random.standard_normal((_units(size) // 2, size)))
@@ -171,9 +173,9 @@ class Particles:
         first, second = descent.init_std
         return cls(share * first * drawn[:, :n_x], share * second * drawn[:, n_x:].T)
 
-    def copy(self) -> Particles:
+    def copy(self) -> _Particles:
         """Return as many with the same weights."""
-        return Particles(self.first.copy(), self.second.copy())
+        return _Particles(self.first.copy(), self.second.copy())
 
     @property
     def sizes(self) -> np.ndarray:
@@ -208,7 +210,7 @@ class Particles:
 
 
 class _Ensemble:
-    """Particles of one draw."""
+    """_Particles of one draw."""
 
     def __init__(
         self,
@@ -216,22 +218,20 @@ class _Ensemble:
         targets: np.ndarray,
         descent: Descent,
         random: np.random.Generator,
-        watch: Callable[[Particles], np.ndarray] | None = None,
+        watch: _Watch | None = None,
     ) -> None:
         # Outputs outside the span of the targets get no drive: they stay as small as they start.
         self._x, self._y = inputs, orthonormal_span(targets).T @ targets
         self._descent, self._watch = descent, watch
-        self._particles = Particles.drawn(len(inputs), len(self._y), descent, random)
-        #: Open gates, shape (looks, units, P), and ‖w‖‖b‖, shape (looks, units).
-        self.gates: list[np.ndarray] = []
-        self.weights: list[np.ndarray] = []
+        self._particles = _Particles.drawn(len(inputs), len(self._y), descent, random)
+        self.units = len(self._particles.first)
         self.watched: list[np.ndarray] = []
 
     def follow(self, ended: threading.Event) -> np.ndarray:
         """Descend, and return the loss at every step; of no use once nobody waits for it."""
         samples, particles = self._x.shape[1], self._particles
         losses = np.empty(self._descent.steps)
-        looks = set(look_steps(self._descent.steps).tolist())
+        looks = set(_look_steps(self._descent.steps).tolist())
         with np.errstate(over="ignore", invalid="ignore"):
             for step in range(self._descent.steps):
                 if ended.is_set():
@@ -241,11 +241,8 @@ class _Ensemble:
                 seen *= gates
                 error = self._y - particles.second @ seen
                 losses[step] = 0.5 * np.vdot(error, error) / samples
-                if step in looks:
-                    self.gates.append(gates)
-                    self.weights.append(particles.sizes)
-                    if self._watch is not None:
-                        self.watched.append(self._watch(particles))
+                if step in looks and self._watch is not None:
+                    self.watched.append(self._watch(particles.first, particles.sizes))
                 particles.descend(self._descent, self._x, gates, seen, error)
         return losses
 
@@ -260,3 +257,61 @@ def _balanced(half: np.ndarray) -> np.ndarray:
     drawn = np.concatenate([half, -half])
     values, vectors = np.linalg.eigh(drawn.T @ drawn / len(drawn))
     return drawn @ ((vectors / np.sqrt(values)) @ vectors.T)
+
+
+@record(eq=False)
+class GateOrders:
+    """What the orders from the second on say.
+
+    Attributes:
+        losses: Of the networks with each order's gates, shape (orders, steps).
+        steps: At which units were looked at.
+        watched: What was asked of the isolated units of each order, shape (orders, looks).
+    """
+
+    losses: np.ndarray
+    steps: np.ndarray
+    watched: np.ndarray
+
+
+@one_blas_thread()
+def gate_orders(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    descent: Descent,
+    first: Iterable[np.ndarray],
+    watch: _Watch,
+    rng: int,
+    orders: int = 1,
+) -> GateOrders:
+    """Follow the orders from the second on, all at once.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+        descent: How networks are trained.
+        first: The residual of the first order, shape (n_y, P), at every step from 0 on.
+        watch: What is asked of isolated units at some steps.
+        rng: Seed of the draw.
+        orders: How many orders beyond the first.
+    """
+    span, samples = orthonormal_span(targets), inputs.shape[1]
+    y, random = span.T @ targets, np.random.default_rng(rng)
+    start = _Particles.drawn(len(inputs), len(y), descent, random)
+    pairs = [(start.copy(), start.copy()) for _ in range(orders)]
+    steps, losses = _look_steps(descent.steps), np.empty((orders, descent.steps))
+    watched: list[list[float]] = [[] for _ in pairs]
+    looks = set(steps.tolist())
+    for step, left in zip(range(descent.steps), first, strict=False):
+        residual = span.T @ left
+        for order, (alone, network) in enumerate(pairs):
+            seen = alone.first @ inputs
+            gates = seen > 0
+            if step in looks:
+                watched[order].append(watch(alone.first, alone.sizes))
+            alone.descend(descent, inputs, gates, seen * gates, residual)
+            held = (network.first @ inputs) * gates
+            residual = y - network.second @ held
+            losses[order, step] = 0.5 * np.vdot(residual, residual) / samples
+            network.descend(descent, inputs, gates, held, residual)
+    return GateOrders(losses=losses, steps=steps, watched=np.array(watched))

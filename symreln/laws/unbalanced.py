@@ -1,4 +1,4 @@
-r"""Two layers of weights that start apart, with weight decay and without.
+r"""Two layers of weights that start apart.
 
 Let a and b be the amplitudes, :math:`a' = b(s - dab)`, :math:`b' = a(s - dab)` in units of tau.
 Then :math:`\delta = |a^2 - b^2|` is conserved, and so the sum of squares is
@@ -8,7 +8,7 @@ Then :math:`\delta = |a^2 - b^2|` is conserved, and so the sum of squares is
 :math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + \delta^2d^2}`. The roles of a and b do not matter.
 
 Weight decay lets the difference shrink, :math:`\delta(t) = \delta_0 e^{-2\lambda t}`: the equation
-then has no solution in elementary functions, and is integrated.
+then has no solution in elementary functions, and such specs are refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.laws.integrate import integrate
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
     CANCELS,
@@ -45,7 +44,7 @@ from symreln.laws.line import (
     vanish,
 )
 from symreln.laws.ops import defect
-from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, pair_steps
+from symreln.laws.two_layer import SOURCE, pair_steps
 
 #: Conserved difference |a² − b²| of the two squared amplitudes.
 IMBALANCE = sp.Symbol("imbalance", positive=True)
@@ -148,7 +147,7 @@ class Unbalanced(Law):
 
         There :math:`p^2 R - m^2/R = 2h` for R = N/D, which is linear fractional in E.
         """
-        if isinstance(self.s, sp.Basic) or not self.closed:
+        if isinstance(self.s, sp.Basic):
             return None
         p, _, _, above, below, _ = self._constants
         h, k, half = self.plateau, 2 * self._rate, self.ops.number(1) / 2
@@ -195,9 +194,7 @@ class Unbalanced(Law):
         return self.growth
 
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
-        """Return half of the growth of ln(2π + √(δ² + 4π²)); None with weight decay."""
-        if not self.closed:
-            return None
+        """Return half of the growth of ln(2π + √(δ² + 4π²))."""
         sizes = [2 * x + self.ops.hypot(self.imbalance, 2 * x) for x in (strength, strength0)]
         return self.ops.log(sizes[0] / sizes[1]) / 2
 
@@ -371,150 +368,6 @@ class Unbalanced(Law):
             _U0: (2 * self.strength0 + sp.sqrt(c**2 + 4 * self.strength0**2)) / c,
             _E: self.faded(rate),
         }
-
-
-@record
-class UnbalancedDecay(Unbalanced):
-    r"""One decoupled, unbalanced mode under weight decay: integrated, for it has no closed form.
-
-    :math:`\tau \dot\pi = \sqrt{\delta(t)^2 + 4\pi^2}\,(s - d\pi) - 2\lambda\pi`,
-    :math:`\delta(t) = \delta_0 e^{-2\lambda t/\tau}`, :math:`\pi(0) = \pi_0`.
-
-    Source: the amplitudes' equations of this module with −λa and −λb added.
-
-    Attributes:
-        weight_decay: λ, positive.
-        imbalance: δ₀, positive.
-    """
-
-    name = "two-layer unbalanced, weight decay"
-    closed = False
-    form = "an integrated curve"
-    weight_decay: Any = WEIGHT_DECAY
-
-    @classmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
-        unfit = "" if regime.weight_decay else "no weight decay"
-        unfit = unfit or regime.unfit_for_two_layers(wants_balanced=False)
-        found = (
-            "two layers of weights, the mode is decoupled, a² − b² = δ₀ exp(−2λt/τ); its equation "
-            "has no closed form and is integrated"
-        )
-        return Match(holds=not unfit, why=unfit or found)
-
-    @property
-    def equation(self) -> str:
-        """LaTeX of the equation, without delimiters."""
-        return (
-            r"\tau \dot{\pi} = \sqrt{\delta_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
-            r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0"
-        )
-
-    def lines(self) -> Iterator[Line]:
-        """Yield the equation of the strength, which has no closed form and is integrated."""
-        own = replace(self, imbalance=sp.Symbol("delta_0", positive=True))
-        yield from amplitude_lines(self.s, self.d, self.weight_decay)
-        yield Line(
-            says=rf"So $\delta(t) = |a^2 - b^2| = {to_latex(own._left)}$, and the strength follows "
-            "an equation without a solution in elementary functions; it is integrated in float64:",
-            equation=(moves(r"\pi", own.rate) + r", \qquad \pi(0) = \pi_0",),
-            because=r"product rule for $\pi = a b$, with "
-            r"$a^2 + b^2 = \sqrt{\delta(t)^2 + 4 \pi^2}$",
-            check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
-            holds=own.residual() == 0,
-            main=True,
-        )
-
-    @property
-    def _left(self) -> sp.Expr:
-        """δ(t)."""
-        return self.imbalance * sp.exp(-2 * self.weight_decay * self.t / self.tau)
-
-    @property
-    def rate(self) -> sp.Expr:
-        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
-        drive = sp.sqrt(self._left**2 + 4 * STRENGTH**2) * (self.s - self.d * STRENGTH)
-        return drive - 2 * self.weight_decay * STRENGTH
-
-    @property
-    def _late_speed(self) -> sp.Expr:
-        found: Any = self.rate.subs(self.imbalance, 0)
-        return found
-
-    @property
-    def growth(self) -> Any:
-        """The growth s − λ."""
-        return self.s - self.weight_decay
-
-    @property
-    def plateau(self) -> Any:
-        """Limit for t to infinity, that of the balanced mode: the imbalance dies out."""
-        return self.ops.positive(self.ops.over(self.growth, self.d))
-
-    @property
-    def relaxation(self) -> Any:
-        """The rate of the balanced mode."""
-        return 2 * self.growth if self.growth > 0 else -self.growth
-
-    @property
-    def expr(self) -> None:
-        """None: there is no closed form."""
-        return
-
-    def strength(self, t: np.ndarray) -> np.ndarray:
-        r"""Integrate :math:`\varphi = \theta - 2 \lambda t/\tau`, θ = arsinh(2π/δ(t)).
-
-        :math:`\tau \dot\theta = 2s - d\, \delta(t) \sinh\theta`, and φ comes to rest. Float64.
-
-        Args:
-            t: Times in steps, of any order, >= 0; shape (times,) where s has shape (modes, 1).
-        """
-        parts = (self.s, self.d, self.weight_decay, self.imbalance, self.strength0, self.clock)
-        rows = np.stack([part.ravel() for part in np.broadcast_arrays(*parts)], axis=1)
-        times = np.asarray(t, dtype=float)
-        found = [_integrated(row[:-1], times.ravel() / row[-1]) for row in rows]
-        return np.reshape(found, np.broadcast_shapes(np.shape(self.s), times.shape))
-
-    def residual(self) -> sp.Expr:
-        """Zero exactly when what is integrated is the law's equation."""
-        s, d, decay, left = self.s, self.d, self.weight_decay, self._left
-        slopes = amplitude_slopes(s, d, decay)
-        strength, squares, c = FIRST * SECOND, FIRST**2 + SECOND**2, FIRST**2 - SECOND**2
-        rate = self.rate.subs(sp.sqrt(left**2 + 4 * STRENGTH**2), squares)
-        return defect(
-            sp.expand(rate.subs(STRENGTH, strength) - along(strength, slopes)),
-            sp.expand(squares**2 - c**2 - 4 * strength**2),
-            sp.expand(along(c, slopes) + 2 * decay * c),
-            sp.expand(self.tau * left.diff(self.t) + 2 * decay * left),
-            left.subs(self.t, 0) - self.imbalance,
-            # 2 ab = δ sinh θ and a² + b² = δ cosh θ: θ = ln((a + b)/(a − b)).
-            sp.cancel(
-                along(sp.log((FIRST + SECOND) / (FIRST - SECOND)), slopes) - 2 * (s - d * strength)
-            ),
-        )
-
-
-def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the strengths of one mode (s, d, λ, δ₀, π₀) at times in units of tau."""
-    s, d, decay, c, strength0 = row.tolist()
-    grid, place = np.unique([0.0, *times], return_inverse=True)
-
-    def strength(t: float | np.ndarray, phi: np.ndarray) -> np.ndarray:
-        # δ(t) sinh(θ)/2, without overflow.
-        return c / 4 * np.exp(phi) * -np.expm1(-2 * (phi + 2 * decay * t))
-
-    parts = integrate(
-        lambda t, phi: 2 * (s - decay - d * strength(t, phi)),
-        np.arcsinh([2 * strength0 / c]),
-        grid,
-        2 * abs(s - decay),
-        logs=True,
-    )
-    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are tried
-        found = strength(grid, np.hstack([phi for _, phi in parts])[0])
-    found[0] = strength0
-    return found[place[1:]]
 
 
 @lru_cache(maxsize=1)

@@ -53,7 +53,7 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
         matrices: Each with one column a sample; with parameters, the permutations keep MᵀM for
             all their values.
     """
-    relations = _by_appearance(relations_of(*matrices))
+    relations = _by_appearance(_relations_of(*matrices))
     search = _Search(relations)
     base: list[int] = []
     sizes: list[int] = []
@@ -186,7 +186,7 @@ class _Search:
             known = count
 
 
-def relations_of(*matrices: ExactMatrix) -> np.ndarray:
+def _relations_of(*matrices: ExactMatrix) -> np.ndarray:
     """Return how samples lie to each other: one whole number a relation, shape (P, P).
 
     Two pairs of samples have one number where their products in every matrix are the same, decided
@@ -195,7 +195,7 @@ def relations_of(*matrices: ExactMatrix) -> np.ndarray:
     Args:
         matrices: Each with one column a sample.
     """
-    return reduce(paired, (_numbered(matrix.gram) for matrix in matrices))
+    return reduce(_paired, (_numbered(matrix.gram) for matrix in matrices))
 
 
 def _by_appearance(relations: np.ndarray) -> np.ndarray:
@@ -204,7 +204,7 @@ def _by_appearance(relations: np.ndarray) -> np.ndarray:
     return np.argsort(np.argsort(first))[found].reshape(relations.shape)
 
 
-def paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _paired(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Number the pairs of two numbers each."""
     both = first * (int(second.max(initial=0)) + 1) + second
     _, found = np.unique(both, return_inverse=True)
@@ -219,7 +219,7 @@ def _numbered(matrix: ExactMatrix) -> np.ndarray:
         numbers = {value: number for number, value in enumerate(sorted({0, *values}))}
         own = np.full(matrix.shape, numbers[0])
         own[part.rows, part.columns] = [numbers[value] for value in values]
-        found = paired(found, own)
+        found = _paired(found, own)
     return found
 
 
@@ -316,7 +316,7 @@ def _pathway_relations(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> lis
     found = gates
     for each in products:
         whole, own = np.split(each, [dataset.samples], axis=1)
-        found = paired(paired(found, np.hstack([whole] * len(pathways))), own)
+        found = _paired(_paired(found, np.hstack([whole] * len(pathways))), own)
     return np.split(found, len(pathways), axis=1)
 
 

@@ -99,9 +99,6 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
         "the clock of finite steps for tau."
     )
     check = "substitution; residual and initial value cancel to 0"
-    if any(mode.strength is not None and not mode.strength.closed for mode in modes):
-        statement = f"The equation that is integrated for {len(modes)} strengths is the flow's."
-        check = "the amplitudes' equations put in; every identity cancels to 0"
     return Step(name="trajectories", statement=statement, check=check)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Rectangle
 
-from symreln.document.words import letter
 from symreln.report.drawing import (
     FONT_SIZE,
     dress,
@@ -20,7 +19,7 @@ from symreln.report.drawing import (
     plain,
     styled,
 )
-from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, share_colour
+from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +37,6 @@ _NAMES = 0.12  # share of given axes that names of curves take at the right
 _LINE = 9.0  # points from the name of a curve to the next
 _SAME_END = 2.0  # points within which ends cannot be told apart
 _FAR = 3 * _LINE  # points that a name may stand above or below its curve's end
-_HIGH, _BROAD = 0.09, 0.12  # shares of the axes from which an area has room for a letter
 
 
 @styled
@@ -66,14 +64,12 @@ def draw_panel(ax: Axes, panel: Panel, *, beside: bool = True) -> Axes:
     dress(ax, x=panel.x, y=panel.y, title=title)
     if panel.cells is not None:
         _draw_cells(ax, panel.cells)
-    if panel.stacked is not None:
-        _draw_shares(ax, *panel.stacked)
     for curve in panel.curves:
         _draw_curve(ax, curve)
     if panel.reach is not None:
         ax.set(xlim=(-panel.reach, panel.reach), ylim=(-panel.reach, panel.reach), aspect="equal")
         ax.set(xticks=[], yticks=[])
-    elif panel.cells is None and panel.stacked is None:
+    elif panel.cells is None:
         ax.margins(x=0.01)
         if "y" not in panel.log:
             ax.set_ylim(0, panel.top)
@@ -215,37 +211,3 @@ def _shortened(runs: Sequence[tuple[str, int]]) -> tuple[str, Sequence[tuple[str
     if sum(len(name) for name, _ in runs) <= _MOST_LETTERS or len(heads) > 1:
         return "", runs
     return heads.pop(), [(name.partition(" ")[2], width) for name, width in runs]
-
-
-def _draw_shares(ax: Axes, times: NDArray[np.float64], shares: NDArray[np.float64]) -> None:
-    """Draw shares one upon the other, with their letters, over equal ratios of time.
-
-    Gates settle early and move within a few growth times.
-    """
-    colours = list(map(share_colour, range(len(shares))))
-    ax.stackplot(times, shares, colors=colours, edgecolor=GROUND, linewidth=0.4, alpha=0.85)
-    ax.set_ylim(0, 1)
-    ax.margins(x=0)
-    ax.fill_between(times, shares.sum(axis=0), 1, color=FAINT, alpha=0.35, linewidth=0)
-    left = max(times[-1] / 1000, 1)
-    if times[-1] > left:
-        _letter_areas(ax, times, shares, left)
-    ax.set_xlim(left=left)
-    log_scale(ax, of="x")
-
-
-def _letter_areas(
-    ax: Axes, times: NDArray[np.float64], shares: NDArray[np.float64], left: float
-) -> None:
-    """Write the letter of every class into its area, where this has room for one."""
-    tops = shares.cumsum(axis=0)
-    along = np.log(times.clip(min=left) / left) / np.log(times[-1] / left)
-    for place, share in enumerate(shares):
-        widest = int(np.argmax(np.where(along > 0, share, 0.0)))
-        broad = along[share >= share[widest] / 2]
-        if share[widest] >= _HIGH and np.ptp(broad) >= _BROAD:
-            middle = float(tops[place, widest] - share[widest] / 2)
-            ax.text(
-                times[widest], middle, letter(place), ha="center", va="center",
-                fontsize=FONT_SIZE - 1, color=GROUND, fontweight="bold",
-            )  # fmt: skip

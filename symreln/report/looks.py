@@ -78,11 +78,6 @@ def measured_look(role: Role) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def share_colour(place: int) -> str:
-    """Return the colour of one of several shares of a whole."""
-    return PALETTE[place % len(PALETTE)]
-
-
 def line_style(index: int) -> dict[str, Any]:
     """Return the colour and dashes of the line number ``index`` of several of one kind."""
     dashes = DASHES[(index // len(PALETTE) + index) % len(DASHES)]

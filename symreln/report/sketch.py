@@ -74,7 +74,6 @@ class Panel:
         of: Behind the title: a text of users.
         curves: What is drawn, the first at the bottom.
         cells: A matrix below the curves.
-        stacked: Times, shape (T,), and shares over them, one upon the other: shape (K, T).
         log: Axes that are logarithmic: "x", "y", or none.
         top: Where the vertical axis ends.
         reach: Of a plane without numbers: both axes go from minus this to this.
@@ -86,7 +85,6 @@ class Panel:
     of: str = ""
     curves: tuple[Curve, ...] = ()
     cells: Cells | None = None
-    stacked: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     log: str = ""
     top: float | None = None
     reach: float | None = None

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 FORMAT = "symreln-validation/2"
 #: Significant digits of strengths that were measured.
 DIGITS = 6
-#: Gates that are recorded, those that a symmetry maps onto each other once.
-MOST_GATES = 24
 
 
 def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE) -> dict[str, Any]:
@@ -225,17 +223,4 @@ def _mean_field(validation: Validation, encode: Encoder) -> dict[str, Any]:
     found = validation.mean_field
     if found is None:
         return {"why_not": validation.no_mean_field}
-    return {
-        **encode.fields(found, "error", "particles", "steps"),
-        "classes": [
-            {
-                "gate": "".join(map(str, each.gate)),
-                "alike": each.alike,
-                "largest_share": each.largest,
-                "carries": list(each.carries(found.steps)),
-                "shares": [round(float(share), 6) for share in each.shares],
-            }
-            for each in found.classes[:MOST_GATES]
-        ],
-        "classes_left_out": max(0, len(found.classes) - MOST_GATES),
-    }
+    return encode.fields(found, "error", "particles")

@@ -1,4 +1,4 @@
-"""The figures of a confrontation: losses, and the mean-field simulation."""
+"""The figures of a confrontation: losses, shares of gates, and representations."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.derivation import Derivation
 from symreln.document.model import Drawing
-from symreln.document.words import letter
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
-from symreln.report.looks import line_style, points, share_colour
+from symreln.report.looks import line_style, points
 from symreln.report.plots import (
     TIME,
-    gate_cells,
     loss_curve,
     loss_sketch,
-    sample_groups,
     thinned,
 )
 from symreln.report.representation_figure import representation_sketches
@@ -27,16 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.experiment.gate_law import GateLawMeasured
-    from symreln.laws.mean_field import MeanField
     from symreln.report.looks import Role
     from symreln.train.run import TrainingRun
 
-#: Classes of gates that are drawn, each with a colour of its own.
-MOST_GATES = 7
-
 
 def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
-    """Draw losses, the mean-field simulation and what hidden layers hold, where they are there.
+    """Draw losses, shares of gates and what hidden layers hold, where they are there.
 
     Args:
         validation: What was confronted.
@@ -47,12 +39,9 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there are some, gates and representations."""
-    simulated, derivation, law = validation.mean_field, validation.derivation, validation.law
-    sketches = [_loss_sketch(validation)]
+    law, sketches = validation.law, [_loss_sketch(validation)]
     if law is not None:
         sketches.append(_gate_law_sketch(law))
-    if simulated is not None:
-        sketches.append(_mean_field_sketch(simulated, derivation))
     if validation.representations is not None:
         names = {"relu": validation.network_name, "gdln": "GDLN"}
         sketches += representation_sketches(validation.representations, names)
@@ -116,26 +105,3 @@ def _losses(validation: Validation) -> Iterator[tuple[str, Role, np.ndarray, np.
     if validation.mean_field is not None:
         yield "mean-field simulation", "mean field", validation.mean_field.losses, None
     yield "theory (closed forms)" if closed else "theory", "theory", prediction.loss, None
-
-
-def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
-    """Sketch gates as a pattern and, beside it, their shares over time, stacked."""
-    classes = found.classes[:MOST_GATES]
-    names = [f"{letter(place)} (orbit of size {each.alike})" for place, each in enumerate(classes)]
-    gates = np.array([each.gate for each in classes], dtype=float)
-    marks = tuple(
-        Curve(
-            x=np.array([1.03 * gates.shape[1]]),
-            y=np.array([row + 0.5]),
-            style={"marker": "s", "color": share_colour(row), "markersize": 5, "clip_on": False},
-        )
-        for row in range(len(classes))
-    )
-    pattern = Panel(
-        x=f"samples ({gates.shape[1]})",
-        cells=gate_cells(gates, names, sample_groups(derivation)),
-        curves=marks,
-    )
-    stacked = found.steps.astype(float), np.array([each.shares for each in classes])
-    shares = Panel(x=TIME, y="share of the weight", stacked=stacked)
-    return Sketch.of("mean_field", pattern, shares, height=2.6)

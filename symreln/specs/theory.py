@@ -46,9 +46,17 @@ def _rules(
         "0 for other than two layers",
         "No closed form is known for deeper modes with weight decay.",
     )
+    pair, needed = network.init_std_out is not None, "one number"
+    hint = "No closed form is known for layers that start apart with weight decay."
+    yield (
+        pair and network.weight_decay,
+        "network.init_std",
+        "two numbers with weight decay",
+        needed,
+        hint,
+    )
     hint = "Unbalanced starts have a closed form for two layers only."
-    pair = deep and network.init_std_out is not None
-    yield pair, "network.init_std", f"two numbers with {says}", "one number", hint
+    yield pair and deep, "network.init_std", f"two numbers with {says}", needed, hint
     yield (
         deep and network.activation == "relu",
         "network.layers",

@@ -22,7 +22,7 @@ from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Equation, Section, plain_text, walk
-from symreln.laws import coupled_modes, flow_letters, gate_lines, sigmoid_drive, two_layer, width
+from symreln.laws import coupled_modes, flow_letters, gate_law, sigmoid_drive, two_layer, width
 from symreln.laws import line as line_module
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
@@ -30,7 +30,7 @@ from symreln.laws.line import checked
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.shared_chain import SharedChain
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
-from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+from symreln.laws.unbalanced import Unbalanced
 from symreln.report import html
 from tests.golden.specs import OWN, hierarchy
 from tests.laws.test_half_speed import EQUATIONS
@@ -43,11 +43,8 @@ LAWS: dict[str, Law] = {
     "two layers": TwoLayer(s=S, d=D),
     "two layers, decay": TwoLayerDecay(s=S, d=D),
     "unbalanced": Unbalanced(s=S, d=D),
-    "unbalanced, decay": UnbalancedDecay(s=S, d=D),
     **{f"depth {n}": Depth(s=S, d=D, layers=sp.Integer(n)) for n in (3, 4, 5, 7)},
 }
-#: A flow without a closed form.
-INTEGRATED = {"unbalanced, decay"}
 
 
 @cache
@@ -71,7 +68,7 @@ def test_every_line_of_a_law_holds(name):
     assert all(line.holds for line in LAWS[name].in_symbols().lines())
 
 
-@pytest.mark.parametrize("name", sorted(set(LAWS) - INTEGRATED))
+@pytest.mark.parametrize("name", sorted(LAWS))
 def test_lines_end_in_the_printed_formula_and_the_half_time(name):
     law = replace(LAWS[name].in_symbols(), stepwise=True)
     *_, solved, half = [line for line in law.lines() if line.main]
@@ -222,12 +219,10 @@ def chain_lines():
 
 
 def unit_lines():
-    """The lines of the law of gates, in every regime."""
+    """The lines of the law of gates, with closed modes and without."""
     laws = [LAWS[name].in_symbols() for name in ("two layers", "two layers, decay", "unbalanced")]
-    for apart in (False, True):
-        checked(gate_lines.turning_lines(laws, apart=apart, decays=True), "units")
-        checked(gate_lines.moving_lines(apart=apart, decays=True), "units")
-        checked([gate_lines.share_line(walls, apart=apart) for walls in (1, 2)], "shares")
+    checked(gate_law.turning_lines(laws, decays=True), "units")
+    checked(gate_law.moving_lines(decays=True), "units")
 
 
 def start_line(line, **arguments: bool):
@@ -239,24 +234,19 @@ FOUR = lines_of(Depth, layers=sp.Integer(4))
 MADE_BY = [
     (OneLayer.rate.fget, lines_of(OneLayer)),
     (OneLayer._expr.func, lines_of(OneLayer)),
-    (line_module.amplitude_slopes, lines_of(UnbalancedDecay)),
+    (line_module.amplitude_slopes, lines_of(TwoLayerDecay)),
     (flow_letters.units_follow_layers, unit_lines),
 ]
 MADE_SLOWLY = [
     (OneLayer.lines, lines_of(OneLayer)),
-    *(
-        (f, lines_of(UnbalancedDecay))
-        for f in (UnbalancedDecay.rate.fget, UnbalancedDecay._left.fget)
-    ),
-    (line_module.amplitude_lines, lines_of(UnbalancedDecay)),
+    (line_module.amplitude_lines, lines_of(TwoLayerDecay)),
     (line_module.steps_line, lines_of(OneLayer)),
     (coupled_modes.competition_lines, lambda: checked(coupled_modes.competition_lines(), "modes")),
     (coupled_modes._competition_loss, lambda: checked(coupled_modes.competition_lines(), "modes")),
     *(
         (f, unit_lines)
         for f in (
-            *(gate_lines._mean, gate_lines.turning_lines, gate_lines._angle),
-            *(gate_lines._covariance, gate_lines._moved, gate_lines.share_line),
+            *(gate_law.turning_lines, gate_law._angle, gate_law._covariance),
             *(TwoLayer.angle, Unbalanced.angle),
         )
     ),
@@ -274,7 +264,6 @@ MADE_SLOWLY = [
             (sigmoid_drive._sums, sigmoid_drive._connected),
         )
     ),
-    (UnbalancedDecay.lines, lines_of(UnbalancedDecay)),
     (sigmoid_drive._gauss, start_line(sigmoid_drive._gauss)),
     (sigmoid_drive.start_factor, start_line(sigmoid_drive._connected)),
     (sigmoid_drive._connected, start_line(sigmoid_drive._connected)),
@@ -351,7 +340,6 @@ CHAINS = {
     "unequal": (*TO_HALF, "conserved product", r"\int_{", "L(t)"),
     "decay": CLOSED,
     "decay-above-s": CLOSED,
-    "decay-unequal": (*TO_MODES, "Dropped", "conserved product", "L(t)"),
     "odd-relu": (*CLOSED, r"\tau \to 2 \tau"),
     "equal-couplings": (*CLOSED, "closes by symmetry"),
     "coupled-modes": (*TO_MODES, "Dropped", r"\kappa_{ab}", "ffective start", "L(t)"),

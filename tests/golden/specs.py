@@ -161,7 +161,6 @@ OWN: dict[str, Tables] = {
     "unequal": hierarchy(init_std=["1/100", "1/10"]),
     "decay": hierarchy(weight_decay="1/100"),
     "decay-above-s": hierarchy(weight_decay="1/2"),
-    "decay-unequal": hierarchy(weight_decay="1/100", init_std=["1/100", "1/10"]),
     "odd-relu": own([[1, -1, 0, 0], [0, 0, 1, -1]], [[2, -2, 1, -1]]),
     "large-start": hierarchy(init_std="1/2"),
     # stages

@@ -30,7 +30,6 @@ class Family:
     Attributes:
         regime: What the law is chosen from.
         names: Of the parameters, the time left out.
-        rounding: Parameters -> absolute error of what is integrated in float64.
         draw: Random generator -> parameters, the time last.
         reference: Parameters -> strength by integration.
         slope: (strength, parameters) -> tau dπ/dt there.
@@ -41,7 +40,6 @@ class Family:
     reference: Callable
     slope: Callable
     names: tuple[str, ...] = ("s", "d", "strength0")
-    rounding: Callable = lambda *_: SMALLEST
 
     def law(self, parameters: tuple, ops: Ops, tau: float = 1.0) -> Law:
         """Return the law with these parameters, the time not among them."""
@@ -62,7 +60,7 @@ def error(family: Family, parameters: tuple[float, ...]) -> float:
     no float64 time names the rise.
     """
     expected, found = family.reference(*parameters), family.closed(*parameters)
-    if abs(expected - found) < family.rounding(*parameters):
+    if abs(expected - found) < SMALLEST:
         return 0.0
     slope = family.slope(expected, *parameters)
     condition = 1 + abs(parameters[-1] * slope / expected)
@@ -144,23 +142,6 @@ def decay_reference(s, d, decay, p0, t):
     return w * w
 
 
-def draw_decaying_imbalance(rng):
-    s, d, decay, p0, t = draw_decay(rng)
-    c = 10.0 ** rng.uniform(-6, 3) * max(p0, s / d)
-    return s, d, decay, c, p0, t if s else min(t, 400 / (c * d + decay))
-
-
-def decaying_imbalance_reference(s, d, decay, c, p0, t):
-    def larger(time, b):
-        return np.sqrt(b * b + c * np.exp(-2 * decay * time))
-
-    def rhs(time, b):
-        return larger(time, b) * (s - d * larger(time, b) * b) - decay * b
-
-    (b,) = integrate(rhs, [smaller_amplitude(c, p0)], t)
-    return larger(t, b) * b
-
-
 def deep(layers: int) -> Family:
     """Return the family of a depth."""
     e = 1 - 2 / layers
@@ -213,16 +194,6 @@ FAMILIES = {
         reference=decay_reference,
         slope=lambda p, s, d, decay, p0, t: 2 * p * (s - decay - d * p),
         names=("s", "d", "weight_decay", "strength0"),
-    ),
-    "decay, apart": Family(
-        regime=Regime(weight_decay=DECAYS, apart=True),
-        draw=draw_decaying_imbalance,
-        reference=decaying_imbalance_reference,
-        slope=lambda p, s, d, decay, c, p0, t: (
-            np.hypot(c * np.exp(-2 * decay * t), 2 * p) * (s - d * p) - 2 * decay * p
-        ),
-        names=("s", "d", "weight_decay", "imbalance", "strength0"),
-        rounding=lambda s, d, decay, c, p0, t: 1e-12 * max(c, p0),
     ),
     **{f"depth {layers}": deep(layers) for layers in (3, 4, 5, 8, 30)},
 }

@@ -1,4 +1,4 @@
-"""The law of gates: exact orthants, the linear motion of units, and the orders after the first."""
+"""The law of gates: the linear motion of units, their shares, and the orders after the first."""
 
 from itertools import repeat
 
@@ -7,14 +7,12 @@ import pytest
 from scipy.linalg import expm
 
 from symreln.laws.gate_law import LinearUnits, _DrawnUnits
-from symreln.laws.gate_orders import gate_orders
-from symreln.laws.mean_field import Descent, Particles, look_steps
+from symreln.laws.mean_field import Descent, _look_steps, _Particles, gate_orders
 from symreln.laws.ops import NUMPY
 from symreln.laws.spans import orthonormal_span
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 
-TURN = np.array([[np.cos(0.9), -np.sin(0.9)], [np.sin(0.9), np.cos(0.9)]])
 LAWS = {
     "balanced": TwoLayer(s=0.7, d=0.3, strength0=1e-5, tau=50.0, ops=NUMPY),
     "in steps": TwoLayer(s=0.7, d=0.3, strength0=1e-5, tau=50.0, ops=NUMPY, stepwise=True),
@@ -23,18 +21,6 @@ LAWS = {
     ),
     "unbalanced": Unbalanced(s=0.7, d=0.3, strength0=1e-4, imbalance=3e-3, tau=50.0, ops=NUMPY),
 }
-
-
-def units(dims: int, samples: np.ndarray, scales=(1.0, 1.0), **more) -> LinearUnits:
-    count = samples.shape[1]
-    given = {"gate": np.ones(count, bool), "tells": np.ones(count, bool), "leading": 1, **more}
-    return LinearUnits(
-        samples=samples,
-        inputs=TURN if dims == 2 else np.eye(1),
-        outputs=np.eye(4)[:, :dims],
-        scales=scales,
-        **given,
-    )
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -59,56 +45,14 @@ def test_weights_that_turn_back_to_zero_have_no_negative_square():
         leading=1,
         scales=(0.01, 0.01),
     )
-    drawn = own.drawn(1, np.random.default_rng(11))
+    drawn = own._drawn(1, np.random.default_rng(11))
     turns = -drawn.written[:, 0] / drawn.seen[:, 0]
     angles = np.arctanh(turns[np.abs(turns) < 0.99])
     assert len(angles) > 500
     for angle in angles:
         *_, square = drawn.moved(np.array([angle]))
         assert square.min() >= 0
-    assert np.isfinite(own.shares_of(drawn, angles[None, :50]).weight).all()
-
-
-@pytest.mark.parametrize("scales", [(1.0, 1.0), (0.4, 1.3), (1.0, 0.2)])
-@pytest.mark.parametrize("dims", [1, 2])
-def test_exact_orthants_are_those_of_draws(dims, scales):
-    random = np.random.default_rng(4)
-    samples = np.abs(random.standard_normal((dims, 5))) + 0.1
-    angles = np.array([[0, 0.5, 2, 4], [0, 0.1, 1, 4.0]])[:dims]
-    law = units(dims, samples, scales)
-    exact = law.shares(angles, random)
-    assert exact.exact
-    drawn = units(dims, samples, scales)
-    drawn.__dict__["_binding"] = None  # as in three dimensions
-    rough = drawn.shares(angles, random)
-    assert not exact.units_error.any()
-    assert (np.abs(exact.units - rough.units) < 4.5 * rough.units_error + 1e-3).all()
-    assert (np.abs(exact.weight - rough.weight) < 4.5 * (exact.error + rough.error) + 1e-9).all()
-
-
-def test_the_covariance_is_that_of_units_that_move_linearly():
-    """Step by step along the drive of two modes, against cosh 2θ."""
-    samples = np.random.default_rng(0).standard_normal((3, 4))
-    v = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 2)))[0]
-    law = LinearUnits(
-        samples=samples,
-        gate=np.ones(4, bool),
-        tells=np.ones(4, bool),
-        inputs=v,
-        outputs=np.eye(3)[:, :2],
-        leading=1,
-        scales=(0.6, 1.1),
-    )
-    angles, steps = np.array([1.7, 0.4]), 20_000
-    w, b = (
-        np.hstack([0.6 * np.eye(3), np.zeros((3, 2))]),
-        np.hstack([np.zeros((2, 3)), 1.1 * np.eye(2)]),
-    )
-    for _ in range(steps):
-        pull = (angles / steps)[:, None]
-        w, b = w + v @ (pull * b), b + pull * (v.T @ w)
-    made = samples.T @ w @ w.T @ samples
-    assert law.covariance(angles, samples) == pytest.approx(made, rel=1e-3)
+    assert all(np.isfinite(own._share(drawn, np.array([angle]))).all() for angle in angles[:50])
 
 
 def test_units_turn_as_the_exponential_of_the_drive_says():
@@ -136,33 +80,32 @@ def test_units_turn_as_the_exponential_of_the_drive_says():
     drawn = _DrawnUnits.of(law, 4, np.random.default_rng(5))
     weight = np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1)
     for motion in (angles, among):
-        found = law.shares_of(drawn, motion[..., None])
-        assert found.weight == pytest.approx(weight[kept].sum() / weight.sum(), rel=1e-12)
-        assert found.units == kept.mean()
+        share, _ = law._share(drawn, motion)
+        assert share == pytest.approx(weight[kept].sum() / weight.sum(), rel=1e-12)
 
 
-@pytest.mark.parametrize("leading", [1, 3])
-def test_units_that_are_not_looked_at_have_the_gate_that_all_samples_say(leading):
-    """Over times in any order, against every product of a weight with a sample."""
-    rng = np.random.default_rng(leading)
-    samples, v, u = (rng.standard_normal(shape) for shape in ((6, 9), (6, 4), (5, 4)))
-    v = np.linalg.qr(v)[0]
-    law = LinearUnits(
-        samples=samples,
-        gate=v[:, :leading].sum(axis=1) @ samples > 0,
-        tells=np.arange(9) != 4,
-        inputs=v,
-        outputs=np.linalg.qr(u)[0],
-        leading=leading,
-        scales=(0.9, 1.1),
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (0.4, 1.3), (1.0, 0.2)])
+def test_shares_of_one_input_are_known(scales):
+    """The sign of w(t), given that of w + b: an orthant of two Gaussians, by draws of its own."""
+    first, last = scales
+    own = LinearUnits(
+        samples=np.array([[1.0]]),
+        gate=np.ones(1, bool),
+        tells=np.ones(1, bool),
+        inputs=np.eye(1),
+        outputs=np.eye(1),
+        leading=1,
+        scales=scales,
     )
-    angles = rng.uniform(0, 1, (4, 1)) * np.append(np.geomspace(1e-3, 12, 80), [0, 7, 1])
-    drawn = law.drawn(1, rng)
-    found = law.shares_of(drawn, angles)
-    seen = np.cosh(angles.T)[:, None] * drawn.seen + np.sinh(angles.T)[:, None] * drawn.written
-    kept = (drawn.still + seen @ law.read > 0).all(axis=2).mean(axis=1)
-    assert found.units.tolist() == kept.tolist()
-    assert len({*kept}) > 5
+    angles = np.array([[0.0, 0.5, 2.0]])
+    share, error = own.shares(angles, np.random.default_rng(4))
+    rng = np.random.default_rng(9)
+    w, b = first * rng.standard_normal(400_000), last * rng.standard_normal(400_000)
+    w, b = w * np.sign(w + b), b * np.sign(w + b)
+    for angle, found, spread in zip(angles[0], share, error, strict=True):
+        moved = np.cosh(angle) * w + np.sinh(angle) * b
+        weight = np.abs(moved * (np.cosh(angle) * b + np.sinh(angle) * w))
+        assert found == pytest.approx(weight[moved > 0].sum() / weight.sum(), abs=4 * spread + 2e-3)
 
 
 X = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [0.5, -0.5, -0.5, 0.5]])
@@ -174,7 +117,7 @@ def own_residuals() -> tuple[np.ndarray, np.ndarray]:
     """Return what the mean-field simulation leaves at every step, and its loss."""
     span = orthonormal_span(Y)
     y, random = span.T @ Y, np.random.default_rng(7)
-    particles, left, losses = Particles.drawn(3, len(y), ASKED, random), [], []
+    particles, left, losses = _Particles.drawn(3, len(y), ASKED, random), [], []
     for _ in range(ASKED.steps):
         seen = particles.first @ X
         gates = seen > 0
@@ -187,10 +130,12 @@ def own_residuals() -> tuple[np.ndarray, np.ndarray]:
 
 def test_in_its_own_residual_every_order_is_the_mean_field_simulation():
     residuals, losses = own_residuals()
-    found = gate_orders(X, Y, ASKED, residuals, lambda g, w: g.mean(axis=0), 7, orders=2)
+    found = gate_orders(
+        X, Y, ASKED, residuals, lambda first, _: (first @ X > 0).mean(axis=0), 7, orders=2
+    )
     for row in found.losses:
         assert row == pytest.approx(losses, rel=1e-9)
-    assert found.steps.tolist() == look_steps(ASKED.steps).tolist()
+    assert found.steps.tolist() == _look_steps(ASKED.steps).tolist()
     assert found.watched.shape == (2, len(found.steps), 4)
 
 

@@ -14,7 +14,7 @@ from symreln.claims import flow_lines
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import half_speed
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
-from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+from symreln.laws.unbalanced import Unbalanced
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
 from tests.strategies import examples, seeds
@@ -46,7 +46,6 @@ EQUATIONS = {
     TwoLayer.name: {},
     Unbalanced.name: {"init_std": ["1/1000", "1/300"]},
     TwoLayerDecay.name: {"weight_decay": "1/9"},
-    UnbalancedDecay.name: {"weight_decay": "1/9", "init_std": ["1/1000", "1/300"]},
 }
 
 

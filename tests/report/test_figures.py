@@ -67,12 +67,7 @@ def vectors():
     return Sketch.of("vectors", Panel(title="$V$", of="common", cells=cells), height=2.4)
 
 
-def shares():
-    stacked = TIMES, np.array([0.6 * LOSS, 0.3 - 0.2 * LOSS])
-    return Sketch.of("shares", gates().shown["panels"][0], Panel(stacked=stacked), height=2.6)
-
-
-SKETCHES = {each().name: each for each in (modes, losses, gates, vectors, shares)}
+SKETCHES = {each().name: each for each in (modes, losses, gates, vectors)}
 
 
 def axes_of(sketch):

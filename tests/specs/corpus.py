@@ -420,6 +420,7 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     # -- combinations of keys for which there is no theory
     ("theory-decay", network("layers = 3") + "activation = 'linear'\nweight_decay = 0.1\n"),
     ("theory-two-stds", network("init_std = [1, 2]") + "activation = 'linear'\nlayers = 3\n"),
+    ("theory-decay-two-stds", network("init_std = [1, 2]\nweight_decay = 0.1")),
     ("theory-relu", network("layers = 3")),
     (
         "theory-stages",

@@ -336,13 +336,15 @@ SWITCHING = {
     "then": [{"step": 5, "gate": 'kind == "ü"'}, {"step": 6, "gate": [1, 1, 0]}],
 }
 TRAINED = {"hidden": 9, "init_std": "1/3000", "learning_rate": 1e-7, "steps": 11, "loss": "mean"}
-DECAY = {"init_std": ["1/3000", 0.2], "weight_decay": "1/999", "activation": "linear"}
+TWO_SCALES = {"init_std": ["1/3000", 0.2], "activation": "linear"}
+DECAY = {"weight_decay": "1/999", "activation": "linear"}
 WAYS: dict[str, dict] = {
     "gains and a stage": {"pathway": [GAINS, LATER], "network": TRAINED},
     "jointly trained": {"pathway": [GAINS, LATER], "network": {**TRAINED, "training": "joint"}},
     "boundary": {"pathway": [GAINS, BOUNDARY]},
     "switches": {"pathway": [SWITCHING, {**GAINS, "gate": "all"}], "network": TRAINED},
-    "two scales and decay": {"pathway": [GAINS], "network": {**TRAINED, **DECAY}},
+    "two scales": {"pathway": [GAINS], "network": {**TRAINED, **TWO_SCALES}},
+    "decay": {"pathway": [GAINS], "network": {**TRAINED, **DECAY}},
 }
 WRITTEN = [n for n in SPECS if n not in ("contextual-C", "routing", "depth", "digits")]
 

@@ -53,12 +53,8 @@ def test_the_reason_is_recorded_and_printed(monkeypatch):
     assert len(validation_sketches(found)) == 1
 
 
-def test_the_record_and_the_document_hold_the_classes():
+def test_the_record_and_the_document_hold_it():
     record = xor().to_json()["mean_field"]
-    first = xor().mean_field.classes[0]
-    assert record["classes"][0]["gate"] == "".join(map(str, first.gate))
-    assert record["classes"][0]["carries"] == list(first.carries(xor().mean_field.steps))
-    assert len(record["classes"][0]["shares"]) == len(record["steps"])
-    drawn = [sketch.name for sketch in validation_sketches(xor())]
-    assert drawn == ["loss", "gate_law", "mean_field"]
+    assert set(record) == {"error", "particles"}
+    assert [each.name for each in validation_sketches(xor())] == ["loss", "gate_law"]
     assert "Mean-field simulation" in page_of(xor())

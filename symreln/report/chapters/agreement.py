@@ -258,19 +258,10 @@ def _mean_field(validation: Validation) -> list[Block]:
             return []
         return [say("**Mean-field simulation**: none, {why}.", why=validation.no_mean_field)]
     return [
-        Figure(
-            name="mean_field",
-            caption=(
-                f"Mean-field simulation: a ReLU network of {found.particles} units, which stands "
-                "for the limit of infinite width, and is no prediction of the theory, for its "
-                f"gates are found by training. Monte Carlo error: {percent(found.error)} of ",
-                Math("L(0)"),
-                ". The heaviest gate of each class, and the share of all units' weight that each "
-                "class carries over time, stacked from the first class up; grey is the rest. Gates "
-                "of one class are mapped onto each other by symmetries of the data, as far as the "
-                "program can distinguish them.",
-            ),
-            alt="Gate patterns, and their shares against steps.",
+        say(
+            f"**Mean-field simulation**: a ReLU network of {found.particles} units, which stands "
+            "for the limit of infinite width, and is no prediction of the theory, for its gates "
+            f"are found by training. Monte Carlo error: {percent(found.error)} of $L(0)$."
         )
     ]
 

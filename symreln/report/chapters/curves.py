@@ -11,7 +11,6 @@ from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.widths import own_curves
 from symreln.document.model import Figure, Math, inlines
 from symreln.document.typeset import phrase, typeset
-from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -63,11 +62,8 @@ def _curves(derivation: Derivation, confronted: bool, method: str) -> Content:
         )
     ahead = derivation.ask(head_starts_of)
     closed = derivation.closed and not (ahead is not None and ahead.outrun)
-    law = law_of(derivation.known) if closed else None
-    if law is not None and (not confronted or (law.closed and own_curves(derivation).holds)):
-        curves: list[str | Inline] = [
-            "closed forms" if law.closed else "integrated, each mode's equation by itself"
-        ]
+    if closed and (not confronted or own_curves(derivation).holds):
+        curves: list[str | Inline] = ["closed forms"]
         if confronted and derivation.strength0 is None:
             curves.append(", from the mean of the starts that were followed")
         if some_driven(derivation):

@@ -86,7 +86,7 @@ def formula_blocks(shown: Sequence[Chosen], notation: Notation) -> list[Block]:
     """Return the closed forms of some modes, pathway by pathway."""
     blocks: list[Block] = []
     for chosen in shown:
-        modes = [m for m in chosen.modes if m.strength is not None and m.strength.closed]
+        modes = [m for m in chosen.modes if m.strength is not None]
         lines = _families({m: _formula(chosen.group, m, notation) for m in modes}, chosen.group)
         if lines:
             title = chosen.group.title

@@ -154,11 +154,8 @@ def _verdict(derivation: Derivation) -> list:
 def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     """Yield the trajectories and the loss, or what is integrated in their place."""
     if derivation.closed:
-        if law_of(derivation.known).closed:
-            yield from formula_blocks(formulas_first(derivation), notation)
-            yield from implicit_blocks(derivation)
-        else:
-            yield say("Each strength obeys an equation of its own, which is integrated.")
+        yield from formula_blocks(formulas_first(derivation), notation)
+        yield from implicit_blocks(derivation)
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
             yield prose(f"The closed forms{which} are in the full document and the JSON.")
