@@ -156,7 +156,7 @@ def reproduce(
         ['routing']
     """
     folder = Path(directory)
-    for _ in _pages_made(chosen(name), folder, full=full, rng=rng):
+    for _ in _pages_made(_chosen(name), folder, full=full, rng=rng):
         pass
     return replace(_collected(folder, full=full, rng=rng), name=name)
 
@@ -207,7 +207,7 @@ def _together(failures: Mapping[str, Exception]) -> Exception:
     return kind(f"reproduce: pages that could not be made: {told}. The others are ready")
 
 
-def chosen(name: str) -> tuple[str, ...]:
+def _chosen(name: str) -> tuple[str, ...]:
     """Return the names of the pages that are asked for: of all, those that can be made.
 
     Raises:

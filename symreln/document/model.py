@@ -61,7 +61,7 @@ class Strong:
     content: Content
 
     def __post_init__(self) -> None:
-        set_fields(self, content=inlines(self.content))
+        _set_fields(self, content=inlines(self.content))
 
 
 @record(kw_only=False)
@@ -86,7 +86,7 @@ class Link:
     target: str
 
     def __post_init__(self) -> None:
-        set_fields(self, content=inlines(self.content))
+        _set_fields(self, content=inlines(self.content))
         if not (_URL.fullmatch(self.target) or _FILE.fullmatch(self.target)):
             msg = (
                 f"link to {self.target!r}: found none of what can be linked. Give an https:// "
@@ -130,7 +130,7 @@ def flat(content: Content) -> Iterator[Inline]:
             yield from flat(part.content)
 
 
-def set_fields(target: object, **fields: object) -> None:
+def _set_fields(target: object, **fields: object) -> None:
     """Set normalised fields while a frozen dataclass is being built."""
     for name, value in fields.items():
         object.__setattr__(target, name, value)
@@ -165,7 +165,7 @@ class ComingDrawing(Drawing):
     """
 
     def __init__(self, name: str, drawn: Callable[[], Iterable[Drawing]]) -> None:
-        set_fields(self, name=name, _drawn=drawn)
+        _set_fields(self, name=name, _drawn=drawn)
 
     @cached_property
     def _found(self) -> Drawing:
@@ -184,7 +184,7 @@ class Source:
     url: str = ""
 
     def __post_init__(self) -> None:
-        set_fields(self, content=inlines(self.content))
+        _set_fields(self, content=inlines(self.content))
         if not _LABEL.fullmatch(self.key) or (self.url and not _URL.fullmatch(self.url)):
             msg = (
                 f"bibliography entry {self.key!r}, address {self.url!r}: "
@@ -223,7 +223,7 @@ class Document:
     interactive: Interactive | None = None
 
     def __post_init__(self) -> None:
-        set_fields(self, title=inlines(self.title), subtitle=inlines(self.subtitle))
+        _set_fields(self, title=inlines(self.title), subtitle=inlines(self.subtitle))
         _check_document(self)
 
     def drawing(self, name: str) -> Drawing:
@@ -284,7 +284,7 @@ class Paragraph:
     content: Content
 
     def __post_init__(self) -> None:
-        set_fields(self, content=inlines(self.content))
+        _set_fields(self, content=inlines(self.content))
 
 
 def prose(*content: str | Inline) -> Paragraph:
@@ -330,7 +330,7 @@ class Theorem:
     label: str = ""
 
     def __post_init__(self) -> None:
-        set_fields(self, title=inlines(self.title))
+        _set_fields(self, title=inlines(self.title))
         if self.kind == "Proof" and self.label:
             msg = f"proof labelled {self.label!r}: proofs have no number. Label what it proves."
             raise InputError(msg)
@@ -361,7 +361,7 @@ class Table:
         columns = len(self.header)
         left = 0 if self.most is None else len(self.rows) - self.most
         more = (Text(f" {left} more are in derivation.json."),) if left > 0 else ()
-        set_fields(
+        _set_fields(
             self,
             header=tuple(map(inlines, self.header)),
             rows=tuple(tuple(map(inlines, row)) for row in tuple(self.rows)[: self.most]),
@@ -396,7 +396,7 @@ class Figure:
     label: str = ""
 
     def __post_init__(self) -> None:
-        set_fields(self, caption=inlines(self.caption))
+        _set_fields(self, caption=inlines(self.caption))
         if not self.alt.strip():
             msg = f"figure {self.name!r}: found no description. Say in alt what it shows."
             raise InputError(msg)
@@ -420,7 +420,7 @@ class Details:
 
     def __post_init__(self) -> None:
         bare = tuple(part for block in self.blocks for part in _uncaptioned(block))
-        set_fields(self, summary=inlines(self.summary), blocks=bare)
+        _set_fields(self, summary=inlines(self.summary), blocks=bare)
         inside = [block for block, _ in walk(self.blocks)]
         if any(isinstance(b, Section | Theorem) or label_of(b) for b in inside):
             msg = (
@@ -444,7 +444,7 @@ class Items:
     items: tuple[Content, ...]
 
     def __post_init__(self) -> None:
-        set_fields(self, items=tuple(map(inlines, self.items)))
+        _set_fields(self, items=tuple(map(inlines, self.items)))
 
 
 @record
@@ -456,7 +456,7 @@ class Section:
     label: str = ""
 
     def __post_init__(self) -> None:
-        set_fields(self, title=inlines(self.title))
+        _set_fields(self, title=inlines(self.title))
 
 
 Block = Paragraph | Equation | Theorem | Table | Figure | Details | Items | Section

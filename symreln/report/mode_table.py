@@ -229,10 +229,10 @@ def _row(
 def _value(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol], letter: str) -> sp.Expr:
     if number.parameters:
         return number.to_sympy(symbols, letter)
-    return number.to_sympy() if number.is_radical else certified(number.decimal()[0])
+    return number.to_sympy() if number.is_radical else _certified(number.decimal()[0])
 
 
-def certified(decimal: str) -> sp.Float:
+def _certified(decimal: str) -> sp.Float:
     """Return a number of which 21 digits are printed."""
     return sp.Float(decimal, _DECIMALS)
 
@@ -240,10 +240,10 @@ def certified(decimal: str) -> sp.Float:
 def _values(row: ModeRow) -> tuple[sp.Expr | None, ...]:
     """Return s, d and d_eff; the plateau is s over d_eff. Null modes have no use for the others."""
     found = (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
-    return tuple(map(readable, found))
+    return tuple(map(_readable, found))
 
 
-def readable(value: sp.Expr | None) -> sp.Expr | None:
+def _readable(value: sp.Expr | None) -> sp.Expr | None:
     """Return a number in decimals where its formula has no room, or it has none."""
     if value is None or value.free_symbols or len(str(value)) <= ROOM:
         return sp.Float(value, _SHOWN) if isinstance(value, sp.Float) else value

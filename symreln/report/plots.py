@@ -15,7 +15,7 @@ from symreln.claims.orbits import mode_orbits, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.report.chapters.vectors import drawn_vectors
+from symreln.report.chapters.spectrum import drawn_vectors
 from symreln.report.looks import (
     CLOSED,
     GAIN,

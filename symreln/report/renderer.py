@@ -39,7 +39,7 @@ class Anchor:
         return f"({self.number})" if self.kind == "Equation" else f"{self.kind} {self.number}"
 
 
-def numbered(document: Document) -> list[tuple[Block, Anchor | None]]:
+def _numbered(document: Document) -> list[tuple[Block, Anchor | None]]:
     """Return every block in reading order with its anchor, None where it has no number.
 
     Numbers are those that LaTeX gives: statements share one counter, and equations count through
@@ -79,7 +79,7 @@ def anchors(document: Document) -> dict[str, Anchor]:
     """Return the anchor of every label of ``document``."""
     return {
         label_of(block): anchor
-        for block, anchor in numbered(document)
+        for block, anchor in _numbered(document)
         if anchor and label_of(block)
     }
 
@@ -99,7 +99,7 @@ class Renderer:
     def __init__(self, source: Document) -> None:
         self.source = source
         self.anchors = anchors(source)
-        self._coming = iter([anchor for _, anchor in numbered(source)])
+        self._coming = iter([anchor for _, anchor in _numbered(source)])
 
     def block(self, block: Block, depth: int) -> str:
         """Return a block that stands ``depth`` sections deep."""

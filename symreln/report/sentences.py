@@ -31,7 +31,7 @@ _ORDERS = ("first", "second", "third", "fourth")
 # -- the table -------------------------------------------------------------------------------------
 
 
-def titles(validation: Validation) -> dict[str, str]:
+def _titles(validation: Validation) -> dict[str, str]:
     """Return what every pair of curves is called."""
     forms, reduction = "closed forms", "integrated reduction"
     if not validation.numbers.closed:
@@ -54,7 +54,7 @@ def titles(validation: Validation) -> dict[str, str]:
 
 def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (what is compared or replaced, every metric) as text, a line of the table each."""
-    names = titles(validation)
+    names = _titles(validation)
     for row in validation.rows:
         if _is_repeated(validation, row.pair):
             continue
@@ -105,10 +105,10 @@ def _largest(row: Row, tolerance: float) -> str:
 def clauses(validation: Validation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
     constants = constants_text(validation.constants)
-    return [*verdict_clauses(validation), *beside_clauses(validation), constants]
+    return [*_verdict_clauses(validation), *beside_clauses(validation), constants]
 
 
-def verdict_clauses(validation: Validation) -> list[str]:
+def _verdict_clauses(validation: Validation) -> list[str]:
     """Return the verdicts on loss, modes and gates, with their reasons."""
     words = outcome_words(validation)
     return [
@@ -119,7 +119,7 @@ def verdict_clauses(validation: Validation) -> list[str]:
 def beside_clauses(validation: Validation) -> list[str]:
     """Return what stands beside the three verdicts: what fails first, then what was not judged."""
     found = [
-        *(failed_text(validation, pair) for pair in validation.failing),
+        *(_failed_text(validation, pair) for pair in validation.failing),
         validation.no_network,
         gate_law_sentence(validation.law),
         *(each.sentence() for each in validation.narrow),
@@ -179,7 +179,7 @@ _FAILS = {
 }
 
 
-def failed_text(validation: Validation, pair: str) -> str:
+def _failed_text(validation: Validation, pair: str) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
     return fails(
         f"against the {validation.trained_name(pair)}",
@@ -230,7 +230,7 @@ def validation_summary(validation: Validation) -> list[str]:
     left = len(found) - MOST_PAIRS
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        *(short(clause, _VERDICT) for clause in verdict_clauses(validation)),
+        *(short(clause, _VERDICT) for clause in _verdict_clauses(validation)),
         *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in found[:MOST_PAIRS]),
         *([f"… {left} more rows: .metric_rows()"] if left > 0 else []),
     ]

@@ -28,7 +28,7 @@ def derivation_summary(derivation: Derivation) -> list[str]:
         *reasons,
         *_modes(derivation, MOST_LINES - 4 - len(reasons) - len(warned)),
         *warned,
-        checks_line(derivation),
+        _checks_line(derivation),
     ]
 
 
@@ -62,7 +62,7 @@ def numbers_of(mode: ModeDerivation, notation: Notation) -> dict[str, str]:
     return {name: short_number(getattr(mode, name), notation) for name in ("s", "d", "d_eff")}
 
 
-def checks_line(derivation: Derivation) -> str:
+def _checks_line(derivation: Derivation) -> str:
     """Return how many checks hold, and which constants are free."""
     constants = derivation.ask(printed_constants)
     return f"checks: {checks_text(derivation)}; free constants: {count_free(constants)}"

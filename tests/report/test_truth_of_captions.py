@@ -13,7 +13,7 @@ from symreln.claims.constants import Constant, constants_table
 from symreln.document.model import Math, Table, Text, inlines, plain_text
 from symreln.report.chapters.agreement import _comparison, _mode_row
 from symreln.report.chapters.closing import closing_chapter
-from symreln.report.chapters.curves import modes_figure
+from symreln.report.content import modes_figure
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:

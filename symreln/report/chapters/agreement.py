@@ -45,14 +45,14 @@ def agreement_chapters(validation: Validation) -> list[Block]:
     """Return what training showed: the chapter on it, and that on hidden layers."""
     found = validation.representations
     hidden = [] if found is None else [representation_chapter(found, validation.network_name)]
-    return [agreement_chapter(validation), *hidden]
+    return [_agreement_chapter(validation), *hidden]
 
 
-def agreement_chapter(validation: Validation) -> Section:
+def _agreement_chapter(validation: Validation) -> Section:
     """Return the chapter on theory against training."""
     beside = (f"{each[:1].upper()}{each[1:]}." for each in beside_clauses(validation))
     blocks = (
-        agreement_table(validation),
+        _agreement_table(validation),
         _trained(validation),
         Items(tuple(map(typeset, beside))),
         _comparison(validation),
@@ -85,7 +85,7 @@ def outcomes_block(validation: Validation) -> Block:
     return prose(f"Against {_networks(validation)}: ", *listed[1:], " (", _VERDICTS, ").")
 
 
-def agreement_table(validation: Validation) -> Table:
+def _agreement_table(validation: Validation) -> Table:
     """Return the verdicts of loss, modes and gates: what was measured, its interval, why."""
     return Table(
         header=("quantity", "outcome", "measured [95 % interval]"),

@@ -35,7 +35,7 @@ MODES, NUMBERS = "tab:modes", "tab:numbers"
 
 
 @record(kw_only=False)
-class Chosen:
+class _Chosen:
     """Some of the modes of pathways that have equal modes.
 
     Attributes:
@@ -47,26 +47,26 @@ class Chosen:
     modes: tuple[ModeDerivation, ...]
 
 
-def first_modes(derivation: Derivation) -> list[Chosen]:
+def first_modes(derivation: Derivation) -> list[_Chosen]:
     """Return the modes of the first page: all, or the fastest of every pathway."""
     groups = [group for group in mode_orbits(derivation) if group.learning]
     if sum(len(group.learning) for group in groups) <= MOST_FIRST:
-        return [Chosen(group, tuple(group.learning)) for group in groups]
+        return [_Chosen(group, tuple(group.learning)) for group in groups]
     each = max(1, MOST_FIRST // len(groups))
-    return [Chosen(group, tuple(group.learning[:each])) for group in groups[:MOST_FIRST]]
+    return [_Chosen(group, tuple(group.learning[:each])) for group in groups[:MOST_FIRST]]
 
 
-def other_modes(derivation: Derivation) -> list[Chosen]:
+def other_modes(derivation: Derivation) -> list[_Chosen]:
     """Return the modes that are not on the first page, up to a number that can be read."""
     first = {chosen.group.first.number: len(chosen.modes) for chosen in first_modes(derivation)}
     found = [
-        Chosen(group, tuple(group.learning[first.get(group.first.number, 0) : MOST_ROWS]))
+        _Chosen(group, tuple(group.learning[first.get(group.first.number, 0) : MOST_ROWS]))
         for group in mode_orbits(derivation)
     ]
     return [chosen for chosen in found if chosen.modes]
 
 
-def formulas_first(derivation: Derivation) -> list[Chosen]:
+def formulas_first(derivation: Derivation) -> list[_Chosen]:
     """Return the modes whose closed forms are on the first page.
 
     None where it has closed forms for every size: those at one size come later.
@@ -76,13 +76,13 @@ def formulas_first(derivation: Derivation) -> list[Chosen]:
     return [] if known else first_modes(derivation)
 
 
-def formulas_later(derivation: Derivation) -> list[Chosen]:
+def formulas_later(derivation: Derivation) -> list[_Chosen]:
     """Return the modes whose closed forms are in the chapter on the dynamics."""
     others = other_modes(derivation)
     return others if formulas_first(derivation) else [*first_modes(derivation), *others]
 
 
-def formula_blocks(shown: Sequence[Chosen], notation: Notation) -> list[Block]:
+def formula_blocks(shown: Sequence[_Chosen], notation: Notation) -> list[Block]:
     """Return the closed forms of some modes, pathway by pathway."""
     blocks: list[Block] = []
     for chosen in shown:
@@ -114,7 +114,7 @@ def _families(formulas: dict[ModeDerivation, str], group: PathwayOrbit) -> list[
 def _formula(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
     """Return the line of a solution; where it is implicit, the time at which it is pi."""
     if implicit(mode):
-        return implicit_formula(group, mode, notation)
+        return _implicit_formula(group, mode, notation)
     return rf"{group.symbol(mode)}(t) &= {notation.latex(group.strength(mode))}"
 
 
@@ -123,7 +123,7 @@ def implicit(mode: ModeDerivation) -> bool:
     return isinstance(mode.strength, Depth) and mode.strength.expr is None
 
 
-def implicit_formula(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
+def _implicit_formula(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
     """Return the line of such a solution: its factor and the variable of T."""
     strength = mode.strength
     assert isinstance(strength, Depth)
@@ -150,7 +150,7 @@ def implicit_blocks(derivation: Derivation) -> list[Block]:
 
 
 def modes_table(
-    derivation: Derivation, shown: Sequence[Chosen], notation: Notation, *, label: str = ""
+    derivation: Derivation, shown: Sequence[_Chosen], notation: Notation, *, label: str = ""
 ) -> Table:
     """Return some modes with all that is known of them; a column without an entry is left out."""
     rows = [
@@ -238,7 +238,7 @@ def _half_time(derivation: Derivation, mode: ModeDerivation) -> HalfTime | None:
     return half_time(derivation, mode, DIGITS)
 
 
-def _caption(derivation: Derivation, shown: Sequence[Chosen], label: str, timed: bool) -> Content:
+def _caption(derivation: Derivation, shown: Sequence[_Chosen], label: str, timed: bool) -> Content:
     """Say what is shown, what is left out, and what half-times hold for."""
     groups = [chosen.group for chosen in shown]
     content: list = ["Modes, by decreasing ", Math("s"), " in every pathway."]
@@ -285,7 +285,7 @@ def _plateaus(derivation: Derivation, groups: Sequence[PathwayOrbit]) -> list:
     return [" Plateaus are ", shown, "."]
 
 
-def _timed(derivation: Derivation, shown: Sequence[Chosen]) -> list:
+def _timed(derivation: Derivation, shown: Sequence[_Chosen]) -> list:
     """Say what half-times hold for: those of later stages are of leading order."""
     content: list = [" Half-times are at the declared values."] * bool(derivation.spec.parameters)
     first = derivation.stages[0].stage
@@ -302,7 +302,7 @@ def _timed(derivation: Derivation, shown: Sequence[Chosen]) -> list:
     return [*content, "of the flow of all stages together nothing is proven."]
 
 
-def _without_half_times(derivation: Derivation, shown: Sequence[Chosen]) -> str:
+def _without_half_times(derivation: Derivation, shown: Sequence[_Chosen]) -> str:
     """Say why modes have no half-time."""
     reasons: dict[str, list[str]] = {}
     total = 0

@@ -11,13 +11,18 @@ from symreln.claims.every_size import every_size
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
+from symreln.claims.orbits import short_list
 from symreln.claims.phases import until_text
 from symreln.claims.routing import routing_of
-from symreln.document.model import Block, Math, Reference, Section, Strong, equation, prose
+from symreln.claims.starts import printed_starts
+from symreln.document.model import Block, Math, Reference, Section, Strong, equation, inlines, prose
+from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
-from symreln.document.words import Notation, scalar_latex
-from symreln.laws.choice import law_of
+from symreln.document.words import Notation, fraction_latex, scalar_latex
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
+from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Law
 from symreln.report.chapters.derivation import FIRST_EQUATIONS, written_system
 from symreln.report.chapters.formulas import (
@@ -29,16 +34,17 @@ from symreln.report.chapters.formulas import (
     implicit_blocks,
     modes_table,
 )
-from symreln.report.chapters.starts import start_content, time_constant_content
 from symreln.report.summary import checks_text
+from symreln.specs.number import WrittenDecimal
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from fractions import Fraction
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.equilibria import Race
-    from symreln.document.model import Content
+    from symreln.document.model import Content, Inline
     from symreln.experiment.outcome import Validation
 
 #: What each level says of the modes that learn.
@@ -53,7 +59,7 @@ MEANS = {
 }
 
 
-def verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tuple:
+def _verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tuple:
     """Return the verdict and what it says of the modes.
 
     Args:
@@ -89,7 +95,7 @@ def result_chapter(
     if shown:
         blocks.append(modes_table(derivation, shown, notation, label=MODES))
     blocks += figures
-    page = first_page(blocks, derivation, validation)
+    page = _first_page(blocks, derivation, validation)
     return replace(page, blocks=(_opening(derivation), *page.blocks))
 
 
@@ -109,12 +115,12 @@ def _opening(derivation: Derivation) -> Block:
         r"A **mode** $\alpha$ of it is a direction of its inputs with the direction of the outputs "
         r"that it predicts: $s$ is the singular value of their correlation, $d$ the variance of "
         r"the inputs along it, and $\pi(t)$ its strength in the weights." + declared * bool(names),
-        task=described(derivation),
+        task=_described(derivation),
         network=_network(derivation),
     )
 
 
-def described(derivation: Derivation) -> Content:
+def _described(derivation: Derivation) -> Content:
     """Return what the data are; a task's own sentence has the symbols of its parameters."""
     dataset = derivation.spec.dataset
     if dataset.task:
@@ -138,7 +144,7 @@ def _network(derivation: Derivation) -> Content:
 def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
     form = law_of(derivation.known).form if derivation.closed else Law.form
-    content: list = [*verdict_sentence(derivation.level, until_text(derivation.spec), form)]
+    content: list = [*_verdict_sentence(derivation.level, until_text(derivation.spec), form)]
     if is_linear(derivation):
         content = [*content[:2], "; single strengths do not close, but the weights themselves do."]
     levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]
@@ -213,7 +219,7 @@ def _origins(derivation: Derivation) -> Block:
             r"$1/(P\eta)$ for a sum over samples, with the learning rate $\eta$; the strengths "
             r"start from $\pi_0$."
         )
-    content = [*time_constant_content(derivation), *start_content(derivation)]
+    content = [*_time_constant_content(derivation), *_start_content(derivation)]
     ahead = derivation.ask(head_starts_of)
     if ahead is not None and ahead.tabled:
         content += phrase(
@@ -223,7 +229,7 @@ def _origins(derivation: Derivation) -> Block:
     return prose(*content)
 
 
-def first_page(
+def _first_page(
     blocks: list[Block], derivation: Derivation, validation: Validation | None
 ) -> Section:
     """Return the first page of some blocks: with what agrees, and with what was proven."""
@@ -243,3 +249,75 @@ def _trust(derivation: Derivation, validation: Validation | None) -> Block:
         f"Checks: {checks_text(derivation)}. F{{rest}} ([#sec:provenance]).",
         rest=typeset(constants_text(found)[1:]),
     )
+
+
+def _time_constant_content(derivation: Derivation) -> list[Inline]:
+    """Say what time counts, and the time constant of a network."""
+    network, tau = derivation.spec.network, derivation.tau
+    assert network is not None
+    assert tau is not None
+    half = derivation.known.half_speed.holds
+    top, below = 2 if half else 1, r"(P \eta)" if network.loss == "sum" else r"\eta"
+    decimals = isinstance(network.learning_rate, WrittenDecimal)
+    shown = fraction_latex(tau, decimals=decimals)
+    twice = " (twice that of a linear network: [#sec:lines])" * half
+    return [
+        *phrase(
+            "Time $t$ counts full-batch steps; the time constant is {tau} steps" + twice + ". ",
+            tau=Math(rf"\tau = {top}/{below} = {shown}"),
+        )
+    ]
+
+
+def _start_content(derivation: Derivation) -> list[Inline]:
+    """Say where strengths start: π₀, with κ of the pathways that have one."""
+    if derivation.given_start is not None:
+        return [*phrase("Strengths start where was asked, at {it}.", it=_at(derivation))]
+    if derivation.by_edges:
+        return [*phrase("Weights start as they are drawn; predicted is the mean over draws.")]
+    if derivation.strength0 is None:
+        return [
+            *phrase(
+                f"The initial strength of a product of {derivation.known.layers} random matrices "
+                r"is not derived: the formulas hold for any $\pi_0$. `symreln validate` and "
+                "`evaluate()` in Python follow single modes of random layers to predict it."
+            )
+        ]
+    content: list[Inline] = []
+    starts = derivation.ask(printed_starts)
+    for place, each in enumerate(starts):
+        begin = "; " if place else "The initial strength is "
+        where = "" if len(starts) == 1 else f" in {short_list(each.pathways)}"
+        if each.kappa is None:
+            formula, origin = "", ", expected of the initialisation distribution"
+        else:
+            formula = r"\tfrac{1}{2} \kappa H \sigma^2 = "
+            origin = ", with the Monte Carlo estimate κ = {} ± {:.2g}".format(*each.kappa)
+        content += inlines((begin, Math(rf"\pi_0 = {formula}{_decimal(each.strength0)}")))
+        content += inlines(typeset(where + origin))
+    content += _apart(derivation)
+    return [*content, *inlines(".")]
+
+
+def _apart(derivation: Derivation) -> tuple[Inline, ...]:
+    """Say what is conserved of layers that start apart."""
+    imbalance = expected_start(derivation.known).imbalance
+    if not imbalance:
+        return ()
+    return phrase(
+        r", with the conserved product $\delta = |a + b|\,|a - b| = "
+        rf"{decimal_latex(str(imbalance), digits=6)}$ of its amplitudes' sum and difference "
+        "(vectors over the hidden units)"
+        + ", which decays under weight decay"
+        * derivation.known.lowers_plateaus
+    )
+
+
+def _at(derivation: Derivation) -> Math:
+    assert derivation.given_start is not None
+    return Math(rf"\pi_0 = {_decimal(derivation.given_start)}")
+
+
+def _decimal(value: Fraction) -> str:
+    """Return an initial strength as it is printed everywhere: a decimal, with its error if any."""
+    return decimal_latex(*AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21), digits=6)
