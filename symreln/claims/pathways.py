@@ -26,7 +26,7 @@ _MOST_ENTRIES = 4096
 
 
 @record(eq=False)
-class Verdict(Claim):
+class _Verdict(Claim):
     """Which reduction holds, of a derivation or of a stage, and why.
 
     Attributes:
@@ -35,7 +35,7 @@ class Verdict(Claim):
     """
 
     found: DiagonalisabilityVerdict | StageVerdict
-    stages: tuple[tuple[int, Verdict], ...] = ()
+    stages: tuple[tuple[int, _Verdict], ...] = ()
 
     def values(self) -> dict[str, Any]:
         """Return "level" and "reasons", and those of the "stages"."""
@@ -49,14 +49,14 @@ class Verdict(Claim):
         yield from (f"  - {reason}" for reason in self.found.reasons)
 
 
-def verdict_of(derivation: Derivation) -> Verdict:
+def verdict_of(derivation: Derivation) -> _Verdict:
     """Return which reduction holds, with its reasons."""
-    stages = tuple((s.stage, Verdict(found=s.verdict)) for s in derivation.stages)
-    return Verdict(found=derivation.verdict, stages=stages)
+    stages = tuple((s.stage, _Verdict(found=s.verdict)) for s in derivation.stages)
+    return _Verdict(found=derivation.verdict, stages=stages)
 
 
 @record(eq=False)
-class ModeFound(Claim):
+class _Mode(Claim):
     """One mode, with its vectors, start and half-time.
 
     Attributes:
@@ -69,7 +69,7 @@ class ModeFound(Claim):
     derivation: Derivation
     pathway: PathwayDerivation
     mode: ModeDerivation
-    original: ModeFound | None = None
+    original: _Mode | None = None
 
     def values(self) -> dict[str, Any]:
         """Return its numbers, and where it starts and how it grows in closed form."""
@@ -114,7 +114,7 @@ class ModeFound(Claim):
 
 
 @record(eq=False)
-class PathwayFound(Claim):
+class _Pathway(Claim):
     """One pathway with its modes.
 
     Attributes:
@@ -123,7 +123,7 @@ class PathwayFound(Claim):
     """
 
     pathway: PathwayDerivation
-    modes: tuple[ModeFound, ...]
+    modes: tuple[_Mode, ...]
 
     def values(self) -> dict[str, Any]:
         """Return what it sees, whether that has a joint eigenbasis, and its modes."""
@@ -152,9 +152,9 @@ class PathwayFound(Claim):
         return {"relative_norm": norm, "witness": {"index_base": 0, **entry}}
 
 
-def pathways_of(derivation: Derivation) -> tuple[PathwayFound, ...]:
+def pathways_of(derivation: Derivation) -> tuple[_Pathway, ...]:
     """Return all pathways with their modes; of an orbit of modes what they share is found once."""
-    modes: dict[int, tuple[ModeFound, ...]] = {}
+    modes: dict[int, tuple[_Mode, ...]] = {}
     factors = derivation.ask(starts_of).factors
     for group in mode_orbits(derivation):
         first = _modes(derivation, group.first)
@@ -167,7 +167,7 @@ def pathways_of(derivation: Derivation) -> tuple[PathwayFound, ...]:
         modes[group.first.number] = first
         for pathway in group.pathways[1:]:
             modes[pathway.number] = tuple(
-                ModeFound(
+                _Mode(
                     derivation=derivation,
                     pathway=pathway,
                     mode=mode,
@@ -177,8 +177,8 @@ def pathways_of(derivation: Derivation) -> tuple[PathwayFound, ...]:
                 )
                 for mode, own in zip(pathway.modes, first, strict=True)
             )
-    return tuple(PathwayFound(pathway=p, modes=modes[p.number]) for p in derivation.pathways)
+    return tuple(_Pathway(pathway=p, modes=modes[p.number]) for p in derivation.pathways)
 
 
-def _modes(derivation: Derivation, pathway: PathwayDerivation) -> tuple[ModeFound, ...]:
-    return tuple(ModeFound(derivation=derivation, pathway=pathway, mode=m) for m in pathway.modes)
+def _modes(derivation: Derivation, pathway: PathwayDerivation) -> tuple[_Mode, ...]:
+    return tuple(_Mode(derivation=derivation, pathway=pathway, mode=m) for m in pathway.modes)
