@@ -8,6 +8,10 @@ checked when the document was built.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from math import ceil
+
 from symreln.document.escape import escape_latex, text_from_math, typographic
 from symreln.document.model import (
     Block,
@@ -35,7 +39,6 @@ from symreln.document.rows import display
 from symreln.document.tex import tokens
 from symreln.document.widths import aligned_width, latex_width
 from symreln.report.latex_style import LEVELS, Style
-from symreln.report.latex_tables import table
 from symreln.report.renderer import Anchor, Renderer, breakable, breakable_code
 from symreln.report.shell import asset
 
@@ -124,7 +127,7 @@ class _LatexRenderer(Renderer):
         return "\n".join([self.titled(begin, block.blocks, depth), rf"\end{{{name}}}"])
 
     def _table(self, block: Table, anchor: Anchor | None, depth: int) -> str:
-        return table(block, self.inline, self.label(block.label))
+        return _table(block, self.inline, self.label(block.label))
 
     def _figure(self, block: Figure, anchor: Anchor | None, depth: int) -> str:
         shown = rf"\includegraphics[width=\linewidth]{{{self.style.figures}/{block.name}.pdf}}"
@@ -236,3 +239,120 @@ def _shrunk(body: str) -> str:
     Beside a number of the equation.
     """
     return rf"\resizebox{{0.92\linewidth}}{{!}}{{$\displaystyle {body}$}}"
+
+
+# Of the line: a letter of words; the gap between columns; the narrowest column that wraps.
+_LETTER, _GAP, _NARROWEST = 0.0113, 0.0275, 0.18
+_BOLD, _CODE, _MATH = 1.2, 1.1, 1.14  # of a letter
+_TALL = 20  # lines; a table that has more floats, and without a caption it comes in pieces
+_PAGE = 38  # lines that surely fit on a page
+
+Inline = Callable[[Content], str]
+_RAGGED = {"l": r"\raggedright ", "c": r"\centering ", "r": r"\raggedleft "}
+
+
+def _table(block: Table, inline: Inline, label: str) -> str:
+    r"""Return a table; what is too tall for a page goes on in another, without a number.
+
+    Args:
+        block: The table.
+        inline: What sets a cell.
+        label: The ``\label``; empty where there is none.
+    """
+    shares, fits = _shares(block)
+    end = r" \tabularnewline" if shares else r" \\"  # \raggedright has another short form
+    rows = [_row(block, row, shares, inline) for row in block.rows]
+    high = [r"\frac" in row for row in rows]  # as high as rows are, and would touch
+    rows = [row + end + "[0.7ex]" * any(high[k : k + 2]) for k, row in enumerate(rows)]
+    bold = tuple(Strong(inlines(cell)) for cell in block.header)
+    head = [r"\toprule", _row(block, bold, shares, inline) + end, r"\midrule"]
+    columns = "".join(
+        rf"p{{{shares[place]:.3f}\linewidth}}" if place in shares else mark
+        for place, mark in enumerate(_marks(block))
+    )
+    heights = [
+        max([ceil(1.1 * _width(row[p]) / share) for p, share in shares.items()], default=1)
+        for row in block.rows
+    ]
+    most = _PAGE if block.caption else _TALL
+    pieces = []
+    for start, stop in pairwise(_breaks(heights, most)):
+        lines = [*head, *rows[start:stop], r"\bottomrule", r"\end{tabular}"]
+        tabular = "\n".join([rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", *lines])
+        pieces.append(tabular if fits else f"\\resizebox{{\\linewidth}}{{!}}{{%\n{tabular}}}")
+    if not block.caption:
+        return "\n\n".join(f"\\begin{{center}}\\small\n{p}\n\\end{{center}}" for p in pieces)
+    # Elsewhere tables float as the class lets them; our preamble keeps small ones in place.
+    begin = r"\begin{table}" + "[htbp]" * (sum(heights) > _TALL)
+    above = rf"\caption{{{inline(block.caption)}}}{label}"
+    found: list[str] = []
+    for tabular in pieces:
+        found += [begin, r"\centering\small", above, r"\smallskip", tabular, r"\end{table}"]
+        above = r"(continued)\par"
+    return "\n".join(found)
+
+
+def _breaks(heights: Sequence[int], most: int) -> Iterator[int]:
+    """Yield where pieces of about ``most`` lines begin, and the end."""
+    yield 0
+    used = 0
+    for place, height in enumerate(heights):
+        if used and used + height > most:
+            yield place
+            used = 0
+        used += height
+    yield len(heights)
+
+
+def _marks(block: Table) -> str:
+    return block.alignment.replace("p", "l")
+
+
+def _shares(block: Table) -> tuple[dict[int, float], bool]:
+    """Return the width of each column that wraps, as a share of the line; and whether all fit.
+
+    Columns of words wrap, those that are made for it first, then the widest, until the table fits.
+    """
+    cells = zip(tuple(Strong(inlines(head)) for head in block.header), *block.rows, strict=True)
+    natural = [max(map(_width, column)) for column in cells]
+    room = 1 - _GAP * (len(natural) - 1)
+    if sum(natural) <= room:
+        return {}, True
+    order = [place for place, mark in enumerate(block.alignment) if mark in "lp"]
+    order.sort(key=lambda place: (block.alignment[place] != "p", -natural[place]))
+    made = max(block.alignment.count("p"), 1)
+    for chosen in (order[:count] for count in range(made, len(order) + 1)):
+        rest = room - sum(wide for place, wide in enumerate(natural) if place not in chosen)
+        least = {place: min(natural[place], _NARROWEST) for place in chosen}
+        spare = rest - sum(least.values())
+        if spare >= 0:
+            whole = sum(natural[place] for place in chosen)
+            return {p: least[p] + spare * natural[p] / whole for p in chosen}, True
+    return {}, False
+
+
+def _row(block: Table, cells: tuple[Content, ...], shares: dict[int, float], inline: Inline) -> str:
+    """Return the cells of a row."""
+    marks = _marks(block)
+    row = " & ".join(
+        _RAGGED[marks[place]] * (place in shares) + inline(cell) for place, cell in enumerate(cells)
+    )
+    # After the \\ of the row above, a bracket or star would be its argument.
+    return "{}" + row if row.startswith(("[", "*")) else row
+
+
+def _width(cell: Content) -> float:
+    """Return about how wide a cell is on one line, as a share of the line."""
+    return _LETTER * sum(map(_letters, inlines(cell)))
+
+
+def _letters(part: object) -> float:
+    match part:
+        case Math(latex):
+            return _MATH * latex_width(latex, text=True)
+        case Strong(inner):
+            return _BOLD * sum(map(_letters, inlines(inner)))
+        case Code(value):
+            return _CODE * len(value)
+        case _:
+            return len(plain_text((part,)))  # pyright: ignore[reportArgumentType]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import zip_longest
+from itertools import cycle, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from symreln.base.progress import phase
-from symreln.document.escape import typographic
+from symreln.document.escape import code_points, text_from_math, typographic
 from symreln.document.model import (
     Block,
     Citation,
@@ -37,9 +37,19 @@ from symreln.document.model import (
     Theorem,
     plain_text,
 )
+from symreln.document.tex import (
+    FUNCTIONS,
+    LIMITS,
+    SPACES,
+    SYMBOLS,
+    WORDS,
+    Atom,
+    Row,
+    columns,
+    parse,
+)
 from symreln.report.renderer import Anchor, Renderer, breakable, breakable_code
 from symreln.report.shell import asset
-from symreln.report.typst_math import string, to_typst
 
 _ITALIC = frozenset(["Proposition", "Lemma", "Assumption"])
 _BREAK = "#box();"  # without width; a line may break on both sides of a box
@@ -77,7 +87,7 @@ def source(document: Document) -> str:
 class _TypstRenderer(Renderer):
     def document(self) -> str:
         source = self.source
-        title = string(plain_text(source.title))
+        title = _str(plain_text(source.title))
         parts = [
             asset("page.typ"),
             f"#show: body => look({title}, body)",
@@ -101,8 +111,8 @@ class _TypstRenderer(Renderer):
 
     def _equation(self, block: Equation, anchor: Anchor | None, depth: int) -> str:
         number = anchor.number if anchor else ""
-        lines = "\\\n".join(map(to_typst, block.lines))
-        return f"#formula({string(number)}, {string(block.label)})[$ {lines} $]"
+        lines = "\\\n".join(map(_to_typst, block.lines))
+        return f"#formula({_str(number)}, {_str(block.label)})[$ {lines} $]"
 
     def _details(self, block: Details, anchor: Anchor | None, depth: int) -> str:
         stop = "" if plain_text(block.summary).endswith(".") else "."
@@ -113,17 +123,17 @@ class _TypstRenderer(Renderer):
         return "#list" + "".join(f"[{self.inline(item)}]" for item in block.items)
 
     def _section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
-        number = string(anchor.number if anchor else "")
-        head = f"#section({depth + 1}, {number}, {string(block.label)})[{self.inline(block.title)}]"
+        number = _str(anchor.number if anchor else "")
+        head = f"#section({depth + 1}, {number}, {_str(block.label)})[{self.inline(block.title)}]"
         return "\n\n".join([head, *self.blocks(block.blocks, depth + 1)])
 
     def _paragraph(self, block: Paragraph, anchor: None, depth: int) -> str:
         return self.inline(block.content)
 
     def _theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
-        name = string(anchor.text if anchor else block.kind)
+        name = _str(anchor.text if anchor else block.kind)
         title = f" ({self.inline(block.title)})" if block.title else ""
-        head = f"#strong[#{name};]{title}#strong[.]#anchor({string(block.label)})"
+        head = f"#strong[#{name};]{title}#strong[.]#anchor({_str(block.label)})"
         shown = self.headed(head, block.blocks, depth)
         if anchor is None:  # a proof
             words = isinstance(block.blocks[-1], Paragraph)
@@ -141,7 +151,7 @@ class _TypstRenderer(Renderer):
         above = self.caption(block.caption, block.label, anchor)
         header = self.cells(block.header)
         body = self.cells(cell for row in block.rows for cell in row)
-        return f"#tabular({above}, {string(block.alignment)}.clusters(), {header}, {body})"
+        return f"#tabular({above}, {_str(block.alignment)}.clusters(), {header}, {body})"
 
     def cells(self, cells: Iterable[Content]) -> str:
         return f"({''.join(f'[{self.inline(cell)}], ' for cell in cells)})"
@@ -150,32 +160,32 @@ class _TypstRenderer(Renderer):
         drawing = self.source.drawing(block.name)
         wide = min(_width(drawing), _LINE)
         below = self.caption(block.caption, block.label, anchor)
-        return f'#figure-of("{drawing.name}.svg", {wide}pt, {string(block.alt)}, {below})'
+        return f'#figure-of("{drawing.name}.svg", {wide}pt, {_str(block.alt)}, {below})'
 
     def caption(self, content: Content, label: str, anchor: Anchor | None) -> str:
         if anchor is None:
             return "none"
-        return f"caption({string(anchor.text)}, {string(label)})[{self.inline(content)}]"
+        return f"caption({_str(anchor.text)}, {_str(label)})[{self.inline(content)}]"
 
     def bibliography(self) -> str:
         sources = self.source.bibliography
         items = []
         for entry in sources:
-            url = f" #link({string(entry.url)})[{self._code(Code(entry.url))}]" if entry.url else ""
-            place = f"#anchor({string(_cited(entry.key))})"
+            url = f" #link({_str(entry.url)})[{self._code(Code(entry.url))}]" if entry.url else ""
+            place = f"#anchor({_str(_cited(entry.key))})"
             items.append(f"[{place}{self.inline(entry.content)}{url}]")
         head = '#heading(level: 1)[References]\n\n#enum(numbering: "[1]")'
         return head + "".join(items) if items else ""
 
     def _text(self, part: Text) -> str:
         words = breakable(_APOSTROPHE.sub("’", typographic(part.value)))
-        return _BREAK.join(f"#{string(each)};" for each in words)
+        return _BREAK.join(f"#{_str(each)};" for each in words)
 
     def _math(self, part: Math) -> str:
-        return f"${to_typst(part.latex)}$"
+        return f"${_to_typst(part.latex)}$"
 
     def _code(self, part: Code) -> str:
-        return _BREAK.join(f"#raw({string(each)});" for each in breakable_code(part.value))
+        return _BREAK.join(f"#raw({_str(each)});" for each in breakable_code(part.value))
 
     def _strong(self, part: Strong) -> str:
         return f"#strong[{self.inline(part.content)}]"
@@ -187,12 +197,12 @@ class _TypstRenderer(Renderer):
         return _leads(_cited(part.key), f"[{self.number_of(part)}]")
 
     def _link(self, part: Link) -> str:
-        return f"#link({string(part.target)})[{self.inline(part.content)}]"
+        return f"#link({_str(part.target)})[{self.inline(part.content)}]"
 
 
 def _leads(name: str, words: str) -> str:
     words = words.replace(" ", "\N{NO-BREAK SPACE}", 1)
-    return f"#link(label({string(name)}))[#{string(words)};]"
+    return f"#link(label({_str(name)}))[#{_str(words)};]"
 
 
 def _cited(key: str) -> str:
@@ -204,3 +214,138 @@ def _width(drawing: Drawing) -> float:
     """Return the width of a drawing in points; that of the line where it does not say."""
     found = _WIDTH.search(drawing.svg)
     return float(found[1]) if found else _LINE
+
+
+_NOTHING = "#box()"  # an ordinary symbol without width: what {} is to TeX
+# Characters that Typst takes for fences, or for another kind of symbol than TeX does.
+_CLASSES = {r"\mid": "relation", r"\parallel": "relation", r"\colon": "punctuation"}
+_SPACES = {r"\,": "thin", r"\:": "med", r"\;": "thick", r"\quad": "quad", r"\qquad": "wide"}
+_CALLS = {
+    "{": 'class("normal",{})', r"\displaystyle": "display({})", r"\frac": "frac({},{})",
+    r"\dfrac": "display(frac({},{}))", r"\tfrac": "inline(frac({},{}))", r"\dot": "dot({})",
+    r"\ddot": "dot.double({})", r"\hat": "hat({})", r"\bar": "macron({})",
+    r"\tilde": "tilde({})", r"\overline": "overline({})", r"\mathbf": "upright(bold({}))",
+    r"\mathbb": "bb({})", r"\mathcal": "cal({})",
+}  # fmt: skip
+_CALL = re.compile(r"[a-z]{2,}[(]")
+_SIZES = {r"\bigl": "1.2em", r"\Bigl": "1.8em"}
+
+
+def _to_typst(latex: str) -> str:
+    """Return the source of Typst mathematics, without its dollar signs.
+
+    Args:
+        latex: Mathematics that :func:`symreln.document.tex.parse` accepts; it may be aligned.
+    """
+    return _row(parse(latex, aligned=True))
+
+
+def _str(text: str) -> str:
+    """Return words as a string of Typst: nothing in them is read."""
+    escaped = code_points(text).replace("\\", r"\\").replace('"', r"\"")
+    return f'"{escaped}"'
+
+
+def _row(row: Row) -> str:
+    """Return atoms side by side, parted only where two would be read as one word.
+
+    Beside words and bars a space would be seen: what begins a call is parted by nothing at all.
+    """
+    return _joined(map(_scripted, row))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    text = ""
+    for each in parts:
+        if text[-1:].isalnum() and each[:1].isalnum():
+            text += "#[]" if _CALL.match(each) else " "
+        text += each
+    return text
+
+
+def _scripted(atom: Atom) -> str:
+    scripts = (("_", atom.below), ("^", atom.above))
+    return _base(atom) + "".join(
+        f"{kind}({_row(row) or _NOTHING})" for kind, row in scripts if row is not None
+    )
+
+
+def _base(atom: Atom) -> str:
+    name = atom.name
+    if name in WORDS:
+        return _words(name, atom.text[0])
+    if atom.text:
+        return _fenced(atom)
+    if atom.cells:
+        return _environment(atom)
+    inside = [_row(row) or _NOTHING for row in atom.inside]
+    if name == "{" and inside == [_NOTHING]:
+        return _NOTHING
+    if name == r"\sqrt":
+        radicand, *degree = inside
+        return f"root({degree[0]},{radicand})" if degree else f"sqrt({radicand})"
+    if inside:
+        return _CALLS[name].format(*inside)
+    if name[1:] in FUNCTIONS:
+        return _operator(name[1:], limits=name[1:] in LIMITS)
+    return _symbol(name)
+
+
+def _words(command: str, words: str) -> str:
+    if command == r"\text":
+        shown = _str(text_from_math(words).replace(" ", "\N{NO-BREAK SPACE}"))
+        return f"upright({shown})" if len(words) == 1 else shown
+    name = words.replace(r"\,", "\N{THIN SPACE}").replace(" ", "")
+    if command == r"\mathrm":
+        return f"upright({_str(name)})"
+    return _operator(name, limits=False)
+
+
+def _operator(name: str, *, limits: bool) -> str:
+    return f"op({_str(name)}{',limits:#true' * limits})"
+
+
+def _fenced(atom: Atom) -> str:
+    inside = _row(atom.inside[0])
+    # Typst lets the first and the last symbol grow: where there is no bracket, nothing does.
+    left, right = (_NOTHING if mark == "." else _symbol(mark) for mark in atom.text)
+    if atom.name == r"\left":
+        return f"lr({left}{inside}{right})"
+    size = _SIZES[atom.name]
+    left, right = (
+        f'class("{kind}",lr(size:#{size},{mark}))'
+        for kind, mark in (("opening", left), ("closing", right))
+    )
+    return _joined([left, inside, right])
+
+
+def _environment(atom: Atom) -> str:
+    rows = [
+        ",".join(
+            _cell(cell, mark, atom.name)
+            for cell, mark in zip(row, cycle(columns(atom.name)), strict=False)
+        )
+        for row in atom.cells
+    ]
+    options = "delim:#" + ('"("' if atom.name == "pmatrix" else "none")
+    options += ",column-gap:#0pt" * (atom.name == "aligned")
+    matrix = f"mat({options},{';'.join(rows)})"
+    return f"script({matrix})" if atom.name == "smallmatrix" else matrix
+
+
+def _cell(row: Row, letter: str, environment: str) -> str:
+    """Return a cell of a matrix; an ``&`` in it pushes it to one side of its column."""
+    cell = _row(row)
+    if environment == "aligned":  # a relation that begins a cell has its space on both sides
+        cell = f"display({_NOTHING * (letter == 'l')}{cell})"
+    return {"l": f"&{cell}", "r": f"{cell}&"}.get(letter, cell)
+
+
+def _symbol(name: str) -> str:
+    """Return a letter, a digit, a sign, or a command that stands for one."""
+    if name in SPACES:
+        return _SPACES.get(name, f"#h({SPACES[name]}em)")
+    shown = "∗" if name == "*" else SYMBOLS.get(name, name)
+    if (shown.isascii() or shown in "⟨⟩") and not shown[0].isalnum() and name != "&":
+        shown = f"\\{shown}"
+    return f'class("{_CLASSES[name]}",{shown})' if name in _CLASSES else shown

@@ -21,10 +21,9 @@ from symreln.document.model import (
 )
 from symreln.document.words import Notation
 from symreln.report.chapters.closing import closing_chapter
-from symreln.report.content import modes_figure
 from symreln.report.chapters.formulas import first_modes
 from symreln.report.chapters.result import result_chapter
-from symreln.report.content import derivation_document
+from symreln.report.content import derivation_document, modes_figure
 
 TWO = {
     "title": "Two parameters",

@@ -14,6 +14,7 @@ from symreln.document.model import (
     Details,
     Document,
     Drawing,
+    Figure,
     Math,
     Section,
     Table,
@@ -24,7 +25,6 @@ from symreln.document.model import (
 )
 from symreln.errors import InputError
 from symreln.report import html, latex
-from symreln.report.html import inline_svg
 from tests.cut_font import SHIPPED, cut
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
@@ -269,6 +269,13 @@ def test_only_wide_equations_stop_the_keyboard():
     assert stops(" + ".join("abcdefghijklmnopqrstuvwxyz"))
 
 
+def inlined(svg, alt="x"):
+    """Return the page of a drawing."""
+    figure = Figure(name="f", alt=alt)
+    drawings = (Drawing(name="f", svg=svg),)
+    return html.render(Document(title="t", blocks=(figure,), figures=drawings))
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -282,7 +289,7 @@ def test_only_wide_equations_stop_the_keyboard():
 )
 def test_foreign_drawings_are_refused(bad):
     with pytest.raises(InputError, match="figure 'f'"):
-        inline_svg(Drawing(name="f", svg=bad), "x")
+        inlined(bad)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +304,7 @@ def test_foreign_drawings_are_refused(bad):
 )
 def test_colours_of_drawings_follow_the_page(colour, followed):
     svg = f'<svg viewBox="0 0 1 1"><path style="fill: none; stroke: {colour}"/></svg>'
-    shown = inline_svg(Drawing(name="f", svg=svg), "x")
+    shown = inlined(svg)
     pattern = followed if "\\" in followed else re.escape(followed)
     assert re.search(f'style="fill: none; stroke: {pattern}"', shown)
     assert 'fill="currentColor"' in shown
@@ -323,7 +330,7 @@ def test_what_a_page_folds_is_on_paper_in_full_alone_and_has_no_number():
 def test_identifiers_are_the_drawings_own():
     inner = '<path id="p"/><use xlink:href="#p"/><g clip-path="url(#p)"/>'
     svg = f'<svg viewBox="0 0 1 1">{inner}</svg>'
-    shown = inline_svg(Drawing(name="f", svg=svg), 'say "x" <b>')
+    shown = inlined(svg, 'say "x" <b>')
     assert 'id="f-p"' in shown
     assert 'xlink:href="#f-p"' in shown
     assert "url(#f-p)" in shown

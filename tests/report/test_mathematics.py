@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.document.escape import clean, code_points, text_in_math
+from symreln.document.model import Document, equation, prose
 from symreln.document.rows import display
 from symreln.document.tex import ARITY, FUNCTIONS, SPACES, SYMBOLS, parse
 from symreln.document.widths import aligned_width, latex_width
 from symreln.errors import InputError
+from symreln.report import typst as pdf
 from symreln.report.mathml import lines_to_mathml, to_mathml
-from symreln.report.typst_math import string, to_typst
 from tests.report.corpus import HOSTILE
 from tests.report.sample import BLOCKS, SOLUTION
 
@@ -73,6 +74,37 @@ def test_refuses_with_what_was_found(latex, found):
     assert found in str(caught.value)
 
 
+# Typst refuses a character that its fonts lack only where it writes for archives.
+ARCHIVED = (
+    "#set document(date: datetime(year: 2000, month: 1, day: 1))\n"
+    '#set text(font: "New Computer Modern")\n'
+    '#show math.equation: set text(font: "New Computer Modern Math")\n'
+)
+THIN = 11 / 6  # points
+
+
+def to_typst(*formulas):
+    """Return the source of formulas in Typst, as it stands in a document."""
+    blocks = tuple(equation(latex) for latex in formulas)
+    source = pdf.source(Document(title="t", blocks=blocks))
+    return re.findall(r"\[\$ (.*?) \$\]", source, re.DOTALL)
+
+
+def drawn(source):
+    """Compile Typst's source; every character has to be one of its fonts'."""
+    options = {"ignore_system_fonts": True, "pdf_standards": "a-2u"}
+    _, warnings = typst.compile_with_warnings((ARCHIVED + source).encode(), **options)
+    assert warnings == []
+
+
+def sizes(*formulas):
+    """Return the width and height in points that Typst gives LaTeX formulas."""
+    lines = [f"#context [#metadata(measure($ {each} $))<size>]" for each in to_typst(*formulas)]
+    found = typst.query(("\n".join(lines)).encode(), "<size>", field="value")
+    points = [float(value) for value in re.findall(r'"([0-9.]+)pt"', found)]
+    return list(zip(points[::2], points[1::2], strict=True))
+
+
 @pytest.mark.parametrize(
     ("latex", "mathml", "source"),
     [
@@ -115,7 +147,7 @@ def test_refuses_with_what_was_found(latex, found):
 def test_constructs(latex, mathml, source):
     drawn = to_mathml(latex)
     assert mathml in drawn
-    assert to_typst(latex).startswith(source)
+    assert to_typst(latex)[0].startswith(source)
     assert ElementTree.fromstring(drawn).find(".//annotation").text == latex
 
 
@@ -127,7 +159,7 @@ def test_every_command_is_drawn_by_what_browsers_know(latex):
     assert drawn or latex in ("", *SPACES)
     for element in math.iter():
         assert element.get("mathvariant") in (None, "normal")
-    assert "\\" not in re.sub(r"\\[^A-Za-z]", "", to_typst(latex))
+    assert "\\" not in re.sub(r"\\[^A-Za-z]", "", "".join(to_typst(latex)))
 
 
 def test_lines_align_at_their_ampersands():
@@ -144,36 +176,13 @@ def test_any_words_are_mathematics_once_escaped(text):
     assert (words.text or "") == clean(text).replace(" ", "\u00a0")
 
 
-# Typst refuses a character that its fonts lack only where it writes for archives.
-ARCHIVED = (
-    "#set document(date: datetime(year: 2000, month: 1, day: 1))\n"
-    '#set text(font: "New Computer Modern")\n'
-    '#show math.equation: set text(font: "New Computer Modern Math")\n'
-)
-THIN = 11 / 6  # points
-
-
-def drawn(source):
-    """Compile Typst's source; every character has to be one of its fonts'."""
-    options = {"ignore_system_fonts": True, "pdf_standards": "a-2u"}
-    _, warnings = typst.compile_with_warnings((ARCHIVED + source).encode(), **options)
-    assert warnings == []
-
-
-def sizes(*formulas):
-    """Return the width and height in points that Typst gives LaTeX formulas."""
-    lines = [f"#context [#metadata(measure($ {to_typst(each)} $))<size>]" for each in formulas]
-    found = typst.query(("\n".join(lines)).encode(), "<size>", field="value")
-    points = [float(value) for value in re.findall(r'"([0-9.]+)pt"', found)]
-    return list(zip(points[::2], points[1::2], strict=True))
-
-
 def test_typst_draws_every_command_and_any_words():
     words = [f"x_{{{text_in_math(text)}}}" for text in HOSTILE]
-    drawn("\n".join(f"$ {to_typst(each)} $" for each in [*EVERY, *words]))
+    drawn("\n".join(f"$ {each} $" for each in to_typst(*EVERY, *words)))
     known = [c for c in map(chr, range(0x20, 0x3000)) if not code_points(c).startswith("[U+")]
     assert len(known) > 500
-    drawn(f"#{string(''.join(known))}")
+    pieces = pdf.source(Document(title="t", blocks=(prose(" ".join(known)),)))
+    drawn("\n".join(re.findall(r"^#\".*$", pieces, re.MULTILINE)))
     with pytest.raises(typst.TypstError, match="could not be displayed"):
         drawn('#"中"')
 

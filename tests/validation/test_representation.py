@@ -25,7 +25,7 @@ from symreln.experiment.representation import (
 )
 from symreln.lab.distributions import spread_moments
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.representation_figure import representation_sketches
+from symreln.report.validation_plots import validation_sketches
 from symreln.task_library.load import load
 from symreln.verdict.judge import Level
 
@@ -154,8 +154,10 @@ def test_networks_hold_what_is_predicted(compared):
 
 def test_chapter_figure_and_json_say_what_was_measured(compared):
     validation, found = compared
-    names = {"relu": validation.network_name, "gdln": "GDLN"}
-    for sketch in representation_sketches(found, names):
+    sketches = validation_sketches(replace(validation, representations=found))
+    own = [each for each in sketches if each.name in ("representations", "paths")]
+    assert len(own) == 2
+    for sketch in own:
         drawing = sketch.draw(pdf=False)
         assert drawing.svg.startswith("<?xml")
         assert drawing.svg == sketch.draw(pdf=False).svg
