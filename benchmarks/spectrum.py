@@ -35,11 +35,12 @@ from spectrum_page import Row, exponent, versions, write_page
 from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
-from symreln.claims.families.derivation import derive_family, sizes_part
+from symreln.claims.every_size import derive_every_size
 from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate as certificate_of
+from symreln.pipeline.certificate import sizes_part
 from symreln.verifier import verify
 
 HERE = Path(__file__).resolve().parent
@@ -88,7 +89,7 @@ def decomposition(repeats: int) -> list[Row]:
         "svd": svd(numeric.floats()),
         "exact": numeric.certified,
         "c": symbolic.certified,
-        "C": lambda: json.dumps(sizes_part(derive_family(every))),
+        "C": lambda: json.dumps(sizes_part(derive_every_size(every))),
     }
     times = in_turn(works, repeats)
     middle = {name: statistics.median(found) for name, found in times.items()}

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.records import record
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Formula
 from symreln.claims.probes import overlap_matrices
 from symreln.claims.solve import at_values
-from symreln.document.model import Block, Content, Math, Table, prose
-from symreln.document.typeset import say
+from symreln.document.model import Block, Content, Math, Table
+from symreln.document.typeset import phrase, say
 from symreln.document.words import Notation
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
@@ -158,21 +159,17 @@ class Couplings(Claim):
         if plain:
             yield self._table(plain)
         if len(plain) < len(self.overlaps):
-            yield prose(
+            yield say(
                 f"{len(self.overlaps) - len(plain)} of {len(self.overlaps)} couplings are between "
-                "modes whose input directions differ or whose eigenvalues are conjugate: there ",
-                Math("K"),
-                " and ",
-                Math("G"),
-                f" are matrices; derivation.json gives those of up to {MOST_ENTRIES} entries at "
-                "the declared values, and the certificate has the spaces that all of them follow "
-                "from.",
+                "modes whose input directions differ or whose eigenvalues are conjugate: there $K$ "
+                f"and $G$ are matrices; derivation.json gives those of up to {MOST_ENTRIES} "
+                "entries at the declared values, and the certificate has the spaces that all of "
+                "them follow from."
             )
 
     def _table(self, plain: list[tuple[ModeCoupling, _Overlap]]) -> Table:
         """One row for all couplings with the same k and g, pathways and modes listed."""
-        notation = Notation.of(self.derivation.spec)
-        pathways = self.stage.pathways
+        notation, pathways = Notation.of(self.derivation.spec), self.stage.pathways
         latex = {id(overlap): overlap.cells(notation) for _, overlap in plain}
         # Dictionaries as sets that keep their order.
         rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
@@ -182,34 +179,19 @@ class Couplings(Claim):
             pairs[f"({pathways[p].number}, {pathways[j].number})"] = None
             here, there = pathways[p].mode_numbers(a), pathways[j].mode_numbers(i)
             modes[here if here == there else f"{here} – {there}"] = None
-        every = len(self.stage.verdict.couplings.coupled_pairs)
-        cut = f"; the first {MOST_COUPLINGS} of {len(rows)}" if len(rows) > MOST_COUPLINGS else ""
-        null = any(coupling.target_class.is_null for coupling, _ in plain)
         return Table(
             header=("pathways", "modes", Math("k"), Math("g"), Math("k g")),
             rows=tuple(
-                (_pairs(list(pairs), every), _listed(list(modes)), *map(_cell, numbers))
-                for numbers, (pairs, modes) in list(rows.items())[:MOST_COUPLINGS]
+                (few([*pairs], MOST_NAMES), few([*modes], MOST_NAMES), *map(_cell, numbers))
+                for numbers, (pairs, modes) in rows.items()
             ),
-            caption=(
-                "Couplings of modes with common input directions: ",
-                Math("K = k I"),
-                " and ",
-                Math("G = g I"),
-                f" on them{cut}.",
-                *(_NO_OVERLAP if null else ()),
+            caption=phrase(
+                "Couplings of modes with common input directions: $K = k I$ and $G = g I$ on them; "
+                "no $k$ where $s = 0$ on the mode acted on, whose output direction is undetermined."
             ),
             alignment="ppccc",
+            most=MOST_COUPLINGS,
         )
-
-
-_NO_OVERLAP = (
-    " Where ",
-    Math("s = 0"),
-    " on the mode acted on, the data do not determine its output direction, and ",
-    Math("k"),
-    " has no value.",
-)
 
 
 def couplings_of(derivation: Derivation) -> tuple[Couplings, ...]:
@@ -252,12 +234,3 @@ def _learning(pathway: PathwayDerivation) -> int:
 
 def _cell(latex: str) -> Content:
     return latex if latex == "–" else Math(latex)
-
-
-def _pairs(pairs: list[str], every: int) -> str:
-    return f"all {every} pairs that couple" if len(pairs) == every > MOST_NAMES else _listed(pairs)
-
-
-def _listed(names: list[str]) -> str:
-    left = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {left} more" if left > 0 else "")

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
-from symreln.document.model import Block, Code, Figure, Section, Table
+from symreln.document.model import Block, Figure, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.model import Content
     from symreln.networks.model import Network, Path
-
-#: Rows of a table; derivation.json has all.
-_MOST = 40
 
 
 @record(eq=False)
@@ -60,28 +56,16 @@ class SharedEdges(Claim):
         }
 
     def says(self) -> Iterator[Block]:
-        """Say it in a chapter of its own."""
-        graph, uses = self.graph, self.uses
-        nodes = [(Code(n.name), n.kind, str(n.size), Code(n.gate_text)) for n in graph.nodes]
-        edges = [
-            (Code(e.name), Code(e.source), Code(e.target), Code(e.gate_text), str(uses[place]))
-            for place, e in enumerate(graph.edges)
-        ]
+        """Draw them in a chapter of their own."""
         words = (
             "The graph, from inputs on the left to outputs on the right. Below a gated node is its "
             "gate: a mark for every sample on which it is open. Dashed edges are gated. The width "
-            "of an edge grows with the pathways that use it."
+            "of an edge grows with the pathways that use it. Names, sizes and gates are listed in "
+            "derivation.json."
         )
         alt = "Nodes as boxes in columns, edges as arrows from left to right."
-        yield Section(
-            title="The network",
-            label="sec:network",
-            blocks=(
-                Figure(name="graph", caption=words, alt=alt, label="fig:graph"),
-                _table(("node", "kind", "units", "gate"), nodes, "llrp", "Nodes"),
-                _table(("edge", "from", "to", "gate", "pathways"), edges, "lllpr", "Edges"),
-            ),
-        )
+        figure = Figure(name="graph", caption=words, alt=alt, label="fig:graph")
+        yield Section(title="The network", label="sec:network", blocks=(figure,))
 
 
 def edges_of(derivation: Derivation) -> SharedEdges | None:
@@ -90,11 +74,3 @@ def edges_of(derivation: Derivation) -> SharedEdges | None:
         return None
     edges = derivation.spec.edges
     return SharedEdges(graph=edges.graph, paths=edges.paths, uses=edges.uses)
-
-
-def _table(
-    header: tuple[str, ...], rows: Sequence[tuple[Content, ...]], alignment: str, caption: str
-) -> Table:
-    return Table(
-        header=header, rows=tuple(rows), alignment=alignment, caption=f"{caption}.", most=_MOST
-    )

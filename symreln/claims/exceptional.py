@@ -248,66 +248,48 @@ class ExceptionalSets(Claim):
         yield f"{text}; modes coincide where {few(together, _NAMED)}" if together else text
 
     def says(self) -> Iterator[Block]:
-        """Say it in a chapter of its own."""
-        yield Section(
-            title="Exceptional values of the parameters",
-            label="sec:exceptional",
-            blocks=tuple(self._blocks()),
-        )
-
-    def _blocks(self) -> Iterator[Block]:
-        yield self._opening()
-        header = ("set", "values", "what happens")
-        if self.breaking:
-            yield _table(header, self.breaking)
-        tables = (_table(header, self.harmless),) if self.harmless else ()
-        coinciding = say(
-            r"The characteristic polynomial of $M + t \Sigma^{x}$ is an identity in the "
-            "parameters, so the pairs $(s, d)$ hold wherever the data are finite. Where pairs "
-            "coincide, spectral projectors are bounded, so that they have limit points on every "
-            "path to such a point, and the limit points satisfy every proven equation. The modes "
-            "are no longer unique there. The verdict is about their spaces, and may differ. Where "
-            "couplings vanish or agree at certain values, a stronger level may hold there, with "
-            "the same formulas."
-        )
-        yield Details(
-            summary="Where modes coincide: every formula stays true there",
-            blocks=(coinciding, *tables),
-        )
-        if self.outside:
-            header = ("set", "why it is outside", "what would happen")
-            yield Details(
-                summary="Sets that the declared ranges exclude",
-                blocks=(
-                    say("Proven to be outside, one irreducible polynomial each:"),
-                    _table(header, self.outside),
-                ),
-            )
-        if self.undecided:
-            yield say("Undecided, because it was not followed:")
-            yield Items(tuple(typeset(f"{text}.") for text in self.undecided))
-
-    def _opening(self) -> Block:
+        """Say it in a chapter of its own, and what happens on every set."""
         names = ", ".join(f"${to_latex(sp.Symbol(name))}$" for name in self.parameters)
-        where = f"for all real {names}{' with {domain}' * bool(self.domain)}"
-        limit = " up to what is named below as undecided" * bool(self.undecided)
+        blocks: list[Block] = [
+            say(
+                f"The verdict, the modes and the loss hold for all real {names}"
+                f"{' with {domain}' * bool(self.domain)}, outside the sets on which a formula "
+                f"fails{', of which none meets this range' * (not self.breaking)}. What is stated "
+                "happens everywhere on a set, except perhaps where it meets another one; what is "
+                "possible can happen only on the set, and need not.",
+                domain=typeset(self.domain),
+            )
+        ]
         if self.breaking:
-            template = (
-                f"The verdict, the modes and the loss hold {where}, outside the sets listed here"
-                f"{limit and ' and' + limit}. What the tables state happens everywhere on a set, "
-                "except perhaps where it meets another set. What they call possible can happen "
-                "only on the set, and need not."
-            )
-        else:
-            template = (
-                f"Every formula of this document holds {where}. No exceptional set on which "
-                f"a formula fails meets this range{limit and ',' + limit}."
-            )
-        return say(template, domain=typeset(self.domain))
+            blocks.append(_table("values", self.breaking))
+        coinciding: tuple[Block, ...] = (
+            say(
+                r"The characteristic polynomial of $M + t \Sigma^{x}$ is an identity in the "
+                "parameters, so the pairs $(s, d)$ hold wherever the data are finite. Where pairs "
+                "coincide, spectral projectors are bounded, so that they have limit points on "
+                "every path to such a point, and the limit points satisfy every proven equation. "
+                "The modes are no longer unique there. The verdict is about their spaces, and may "
+                "differ. Where couplings vanish or agree at certain values, a stronger level may "
+                "hold there, with the same formulas."
+            ),
+        )
+        if self.harmless:
+            coinciding += (_table("values", self.harmless),)
+        title = "Where modes coincide: every formula stays true there"
+        blocks.append(Details(summary=title, blocks=coinciding))
+        if self.outside:
+            title = "Sets that are proven to be outside of the declared ranges"
+            table = _table("why it is outside", self.outside)
+            blocks.append(Details(summary=title, blocks=(table,)))
+        if self.undecided:
+            blocks.append(say("Undecided, because it was not followed:"))
+            blocks.append(Items(tuple(typeset(f"{text}.") for text in self.undecided)))
+        title = "Exceptional values of the parameters"
+        yield Section(title=title, label="sec:exceptional", blocks=tuple(blocks))
 
 
-def _table(header: tuple[str, str, str], items: Sequence[ExceptionalSet]) -> Table:
-    rows = tuple(item.row for item in items)
+def _table(where: str, items: Sequence[ExceptionalSet]) -> Table:
+    header, rows = ("set", where, "what happens"), tuple(item.row for item in items)
     return Table(header=header, rows=rows, alignment="lpp", most=_ROWS)
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-import sympy as sp
 
 from symreln.claims.flow_lines import IN_LETTERS, whole_map
 from symreln.claims.linear_flow import is_linear, linear_lines
 from symreln.claims.relaxation import diverging
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
-from symreln.laws.law import STRENGTH
 from symreln.laws.line import Line, proven_once
 from symreln.laws.shared_chain import SharedChain
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import plateau_errors, plateau_gain
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.claims.derivation import Derivation, StageDerivation
     from symreln.laws.law import Law
 
 
@@ -42,46 +38,10 @@ def mode_lines(derivation: Derivation) -> Iterator[Line]:
     if derivation.ask(diverging) is not None:
         for law in laws.values():
             yield law.in_symbols().settling_line()
-    yield from _null_lines(derivation, laws.values())
     if Level.COUPLED_MODES in levels:
         yield from proven_once(competition_lines)
     if Level.COUPLED_MATRICES in levels:
         yield from matrix_lines(derivation)
-
-
-def _null_lines(derivation: Derivation, laws: Iterable[Law]) -> Iterator[Line]:
-    """Yield what modes do that have nothing to learn, where there are some that close."""
-    resting = [
-        law for p in derivation.pathways for m in p.modes if (law := m.strength) and m.is_null
-    ]
-    if not resting:
-        return
-    still = [replace(law.in_symbols(), s=sp.S.Zero, strength0=sp.S.Zero) for law in laws]
-    yield Line(
-        says="Modes with $s = 0$ have nothing to learn. Where nothing is put on them they stay at "
-        "0, whatever their output directions, which the data leave open:",
-        equation=(
-            r"\Sigma^{yx}(p)\, v = 0, \qquad s = \pi(0) = 0 \implies \dot{\pi} = 0, \quad "
-            r"\pi(t) = 0",
-        ),
-        because=r"every term of the mode equation has a factor $s$ or $\pi$. What random weights "
-        "put on them is dropped with Assumption 2.1.2",
-        check=r"$\Sigma^{yx} v$ of all of them, exact, entry by entry; the right-hand side of "
-        r"every law at $s = \pi = 0$",
-        holds=all(map(_leaves_nulls, derivation.pathways))
-        and all(law.rests for law in resting)
-        and all(law.rests and law.rate.subs(STRENGTH, 0) == 0 for law in still),
-    )
-
-
-def _leaves_nulls(pathway: PathwayDerivation) -> bool:
-    """Whether Sigma^yx maps every mode that is said to have nothing to learn to 0."""
-    seen = pathway.effective
-    return seen.image is not None or all(
-        (seen.sigma_yx @ each.generators).is_zero
-        for each in pathway.spectrum.classes
-        if each.is_null
-    )
 
 
 def matrix_lines(derivation: Derivation) -> Iterator[Line]:
@@ -102,19 +62,6 @@ def matrix_lines(derivation: Derivation) -> Iterator[Line]:
         check=f"both sides subtracted, bases shortened by orthonormality, {IN_LETTERS}",
         holds=reduced_loss_holds(known.layers),
         main=True,
-    )
-    if derivation.strength0 is None or known.units is None or derivation.given_start is not None:
-        return
-    yield Line(
-        says="It starts from the expected Gram matrix of all weights of a pathway, on which alone "
-        "its maps depend:",
-        equation=(
-            r"\mathbb{E}[Q_p Q_p^{\top}] = N \sigma^2 I = 2 \pi_0 I, \qquad Q_p = "
-            r"\begin{pmatrix} B^{(1)\top}_p \\ B^{(2)}_p \end{pmatrix}",
-        ),
-        because=r"independent entries of equal variance, over $N$ units; $\pi_0$ is below",
-        check="the spec's numbers put in, exact",
-        holds=known.gram_scale == 2 * derivation.strength0,
     )
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Section, equation
+from symreln.document.model import Block, equation
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import say
 from symreln.laws.routing import DOMAINS, EDGES, PARTNERS, RoutingNetwork
@@ -71,7 +71,7 @@ class Routing(Claim):
         yield say(
             "It is faster than with unshared edges by the factor "
             f"${to_latex(chain.gain)}$, and from equal small weights by "
-            f"${to_latex(self.network.speed_of_equal_weights)}$ ([#sec:routing])."
+            f"${to_latex(self.network.speed_of_equal_weights)}$ (by $K$ for $M = 1$)."
         )
 
     def lines(self) -> Iterator[str]:
@@ -89,27 +89,6 @@ class Routing(Claim):
             f"  speed against unshared pathways: {chain.gain} (balanced), "
             f"{network.speed_of_equal_weights} (equal small weights)"
         )
-
-    def says(self) -> Iterator[Block]:
-        """Say it in a chapter of its own."""
-        setting = say(
-            "$M$ input domains and $M$ output domains; every input domain is trained with "
-            "$K$ output domains, every output domain with $K$ input domains, and all "
-            "pathways share one hidden edge [@Saxe2022]. Samples of different pairs are "
-            "different samples, so pathways do not couple; every pair's data are the same "
-            "up to the bases of its domains. $s$ and $d$ are the singular value and the "
-            "input eigenvalue of a mode of one pathway, over the whole dataset; $a$, $b$ and $h$ "
-            r"are the strengths of an input, the hidden and an output edge in it, and $\pi = abh$."
-        )
-        speed = say(
-            "Balanced, and from the same initial strength, the rate of a mode is that with three "
-            f"edges of its own for every pathway, times ${to_latex(self.network.chain.gain)}$. "
-            "When all edges start at one strength $w_0$ instead, the ratio of the times to any "
-            "fixed strength below the plateau goes, as $w_0$ goes to 0, to"
-        )
-        limit = equation(to_latex(self.network.speed_of_equal_weights))
-        blocks = (setting, speed, limit, say("($K$ for $M = 1$)."))
-        yield Section(title="The routing network", label="sec:routing", blocks=blocks)
 
 
 def routing_of(derivation: Derivation) -> Routing | None:

@@ -45,7 +45,7 @@ RULES = (
     Shown(rule=derivation_lines, key="lines", printed=True, checked=True),
     Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
     Shown(rule=edges_of, place="chapter", key="graph", always=False),
-    Shown(rule=routing_of, place="chapter", key="routing", always=False, printed=True),
+    Shown(rule=routing_of, key="routing", always=False, printed=True),
     Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter", key="phases", always=False),

@@ -15,6 +15,7 @@ import symreln as sr
 from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.exceptional import ExceptionalSet, ExceptionalSets, exceptional_sets
 from symreln.exact.scalar import Scalar
+from symreln.specs.expression import Declared
 from tests.unchecked import derive_unchecked
 
 BITS = 200
@@ -163,6 +164,28 @@ def test_a_level_may_get_stronger_and_the_formulas_stay() -> None:
     assert not exceptional_sets(generic).breaking
     assert there.verdict.level.rank < generic.verdict.level.rank
     assert_same(generic, there, {"g_": Fraction(1)})
+
+
+LONG = tables(
+    [[1, "a", 0, 1], [0, 1, "b", 0], ["b", 0, 1, 1]],
+    [[1, 2, 0, 1], [0, 1, 1, 0]],
+    parameters={"a": {}, "b": {}},
+)
+
+
+@pytest.mark.parametrize("given_tables", [FOUR, LONG, "contextual-3"], ids=["4", "long", "c"])
+def test_document_and_json_have_every_set(given_tables: dict | str) -> None:
+    derivation = sr.derive(given_tables)
+    found, sets = derivation.to_json()["exceptional"], derivation.exceptional
+    both = [*sets.sets, *sets.outside]
+    for entry, item in zip([*found["sets"], *found["outside"]], both, strict=True):
+        read = Declared(names=sets.parameters).parse(entry["polynomial"])
+        assert read == Scalar(sets.parameters, item.polynomial)
+        assert bool(entry["excluded"]) == bool(item.excluded)
+        assert entry["breaking"] == (not item.harmless)
+    paper = derivation.to_latex(full=True)
+    assert "Exceptional values of the parameters" in paper
+    assert ("a polynomial of degree" in paper) == any(len(item.text) > 48 for item in both)
 
 
 # -- properties ------------------------------------------------------------------------------------

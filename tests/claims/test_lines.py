@@ -336,7 +336,7 @@ CHAINS = {
     "one-layer": CLOSED,
     "three-layers": (*CLOSED, r"\kappa"),
     "five-layers": (*CLOSED, r"\kappa"),
-    "closed": (*CLOSED, "nothing to learn"),
+    "closed": CLOSED,
     "unequal": (*TO_HALF, "conserved product", r"\int_{", "L(t)"),
     "decay": CLOSED,
     "decay-above-s": CLOSED,

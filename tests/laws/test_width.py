@@ -184,7 +184,6 @@ def test_the_document_says_that_it_is_decided_at_declared_values():
     text = derivation.to_latex()
     assert "decided at the declared values of the parameters" in text
     assert "loss comes at the declared values to" in text
-    assert "nothing else changes" not in text
     assert "formulas hold for a pathway that is wide enough" in text
     entry = derivation.to_json()["width"]["pathways"][0]
     assert entry["at_declared_values"] is True

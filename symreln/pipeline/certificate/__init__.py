@@ -44,7 +44,7 @@ def certificate(derivation: Derivation) -> Json | None:
     ]
     family = derivation.family
     if family is not None and family.complete:
-        parts.append(_sizes_part(family))
+        parts.append(sizes_part(family))
     return _whole(derivation, parts)
 
 
@@ -100,7 +100,7 @@ def _routing_part(routing: Routing) -> Json:
     }
 
 
-def _sizes_part(family: EverySize) -> Json:
+def sizes_part(family: EverySize) -> Json:
     """Return the part on every size, as :mod:`symreln.verifier.sizes` reads it."""
     task = family.task
     assert task is not None
