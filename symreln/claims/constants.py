@@ -100,18 +100,12 @@ def count_free(constants: Iterable[Constant]) -> int:
 
 def constants_text(constants: Iterable[Constant]) -> str:
     """Return how many free constants there are, and which."""
-    count, names = free_constants(constants)
-    return f"free constants: {count}{names}"
-
-
-def free_constants(constants: Iterable[Constant]) -> tuple[int, str]:
-    """Return how many free constants there are, and which, in parentheses."""
     free = [constant for constant in constants if constant.is_free]
     names = "; ".join(
         f"{each.name}{'' if each.value is None else f': {each.shown(4)}'}, {each.source}"
         for each in free
     )
-    return len(free), f" ({names})" if names else ""
+    return f"free constants: {len(free)}{f' ({names})' if names else ''}"
 
 
 def constants_table(constants: Iterable[Constant]) -> list[Table]:

@@ -13,7 +13,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Formula
-from symreln.claims.probes import overlap_matrices
+from symreln.claims.probes import probe_bases
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Content, Math, Table
 from symreln.document.typeset import phrase, say
@@ -21,13 +21,14 @@ from symreln.document.words import Notation
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
+from symreln.exact.numeric import Vectors, balls, certified
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from flint import arb
+    from flint import arb, arb_mat
 
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.verdict.coupling import ModeCoupling
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
 #: Entries up to which K and G are given as matrices. Larger ones, in bases of degenerate spaces
 #: that are as good as any other, say less than their spaces, which the certificate has exactly.
 MOST_ENTRIES = 400
-#: Couplings that the document lists one by one, and names in one cell.
+#: _Couplings that the document lists one by one, and names in one cell.
 MOST_COUPLINGS, MOST_NAMES = 24, 8
+#: Below half of the last decimal that is printed of K and G.
+_OVERLAP_RADIUS = 1e-16
 #: Working precision of k at the declared values, in bits.
 BITS = 144
 
@@ -103,7 +106,7 @@ def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> a
 
 
 @record(eq=False)
-class Couplings(Claim):
+class _Couplings(Claim):
     """All couplings of a stage.
 
     Attributes:
@@ -142,7 +145,7 @@ class Couplings(Claim):
         place = self.derivation.stages.index(self.stage)
         pathways = self.derivation.ask(at_values).stages[place].pathways
         try:
-            k, g = overlap_matrices(pathways[p], pathways[j])
+            k, g = _overlap_matrices(pathways[p], pathways[j])
         except InputError:  # float64 has no room for them; the certificate has their spaces
             return {"overlap": None, "input_overlap": None}
         # Twelve decimals: they are certified beyond that. Adding 0.0 turns -0.0 into 0.0.
@@ -194,10 +197,10 @@ class Couplings(Claim):
         )
 
 
-def couplings_of(derivation: Derivation) -> tuple[Couplings, ...]:
+def couplings_of(derivation: Derivation) -> tuple[_Couplings, ...]:
     """Return the couplings of every stage, whether or not there are any."""
     return tuple(
-        Couplings(derivation=derivation, stage=stage, overlaps=_overlaps(derivation, stage))
+        _Couplings(derivation=derivation, stage=stage, overlaps=_overlaps(derivation, stage))
         for stage in derivation.stages
     )
 
@@ -234,3 +237,28 @@ def _learning(pathway: PathwayDerivation) -> int:
 
 def _cell(latex: str) -> Content:
     return latex if latex == "–" else Math(latex)
+
+
+def _overlap_matrices(
+    target: PathwayDerivation, source: PathwayDerivation
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
+
+    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
+    entries are certified to ``_OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
+    """
+    cross = source.effective.cross_sigma_x(target.effective)
+
+    # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
+    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
+        (u, v), (u_source, v_source) = vectors
+        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
+        return [k, g, v, v_source]
+
+    spectra = (target.spectrum, source.spectrum)
+    k, g, *ours = certified(spectra, overlaps, _OVERLAP_RADIUS)
+    signs = [
+        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
+        for v, pathway in zip(ours, (target, source), strict=True)
+    ]
+    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @record(eq=False)
-class SharedEdges(Claim):
+class _SharedEdges(Claim):
     """Nodes and edges.
 
     Attributes:
@@ -68,9 +68,9 @@ class SharedEdges(Claim):
         yield Section(title="The network", label="sec:network", blocks=(figure,))
 
 
-def edges_of(derivation: Derivation) -> SharedEdges | None:
+def edges_of(derivation: Derivation) -> _SharedEdges | None:
     """Return nodes and edges; None where every pathway has edges of its own."""
     if not derivation.known.unlike:
         return None
     edges = derivation.spec.edges
-    return SharedEdges(graph=edges.graph, paths=edges.paths, uses=edges.uses)
+    return _SharedEdges(graph=edges.graph, paths=edges.paths, uses=edges.uses)

@@ -28,7 +28,7 @@ from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.mode_system import mode_system
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
-from symreln.claims.relaxation import check_start, check_step_size, diverging, largest_norm
+from symreln.claims.relaxation import check_start, check_step_size, diverging
 from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
@@ -377,7 +377,7 @@ def matrices_of(derivation: Derivation) -> CoupledMatrices:
         raise NotSupportedError(msg)
     matrices, network = coupled_matrices(derivation), network_of(derivation.spec)
     check_step_size(network, matrices.rate)
-    check_start(network, max(map(largest_norm, matrices.phases)), matrices.tau)
+    check_start(network, matrices.phases, matrices.tau)
     return matrices
 
 

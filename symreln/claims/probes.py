@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from flint import arb_mat
 
-from symreln.exact.numeric import Vectors, balls, certified, numpy_modes
+from symreln.exact.numeric import numpy_modes
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-
-#: Below half of the last decimal that is printed of K and G.
-_OVERLAP_RADIUS = 1e-16
 
 
 def learning_modes(
@@ -60,28 +56,3 @@ def mode_bases(pathway: PathwayDerivation) -> dict[str, tuple[np.ndarray, np.nda
     for place, label in enumerate(labels):
         places.setdefault(label, []).append(place)
     return {label: (u[:, own], v[:, own]) for label, own in places.items()}
-
-
-def overlap_matrices(
-    target: PathwayDerivation, source: PathwayDerivation
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
-
-    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
-    entries are certified to ``_OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
-    """
-    cross = source.effective.cross_sigma_x(target.effective)
-
-    # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
-    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
-        (u, v), (u_source, v_source) = vectors
-        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
-        return [k, g, v, v_source]
-
-    spectra = (target.spectrum, source.spectrum)
-    k, g, *ours = certified(spectra, overlaps, _OVERLAP_RADIUS)
-    signs = [
-        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
-        for v, pathway in zip(ours, (target, source), strict=True)
-    ]
-    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]

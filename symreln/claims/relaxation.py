@@ -23,6 +23,8 @@ from symreln.laws.law import Regime, Start
 from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symreln.claims.derivation import Derivation
     from symreln.laws.coupled_matrices import GatedData, SparseArray
     from symreln.specs.model import NetworkSpec, Spec
@@ -107,7 +109,7 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
         raise InputError(msg)
 
 
-def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
+def check_start(network: NetworkSpec, phases: Iterable[GatedData], tau: float) -> None:
     """Refuse initial weights from which no prediction comes back.
 
     At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
@@ -116,12 +118,13 @@ def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
 
     Args:
         network: Whose weights they are.
-        norm: Largest singular value of what any pathway sees, F/sqrt(P).
+        phases: What pathways see, F/sqrt(P), with the gates of every phase.
         tau: Time constant in steps.
 
     Raises:
         InputError: The rate is beyond ``_STIFFEST``.
     """
+    norm = max((_norm(each) for data in phases for each in data.features), default=0.0)
     rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
     if not rate < _STIFFEST:
         msg = (
@@ -130,11 +133,6 @@ def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
             "it, or the learning rate"
         )
         raise InputError(msg)
-
-
-def largest_norm(data: GatedData) -> float:
-    """Return the largest singular value of what any pathway sees, F/sqrt(P)."""
-    return max((_norm(feature) for feature in data.features), default=0.0)
 
 
 def _norm(matrix: SparseArray) -> float:

@@ -67,7 +67,7 @@ def starts_of(derivation: Derivation) -> Starts:
             early = derivation.ask(early_strengths)
     except (InputError, FloatingPointError):
         return Starts()
-    kappas = pathway_kappas(derivation, early)
+    kappas = _pathway_kappas(derivation, early)
     errors = {
         pathway.name: early[pathway.modes[0].label].error
         for pathway in derivation.pathways
@@ -123,7 +123,7 @@ def strength0_of(derivation: Derivation, label: str) -> Fraction | None:
 
 
 @record
-class PrintedStart:
+class _PrintedStart:
     """π₀ of some pathways' modes.
 
     Attributes:
@@ -139,7 +139,7 @@ class PrintedStart:
     kappa: tuple[float, float] | None = None
 
 
-def printed_starts(derivation: Derivation) -> tuple[PrintedStart, ...]:
+def printed_starts(derivation: Derivation) -> tuple[_PrintedStart, ...]:
     """Return π₀ of the modes that learn, equal ones together; none where it stays a symbol."""
     usual, starts = derivation.strength0, derivation.ask(starts_of)
     if usual is None:
@@ -156,7 +156,7 @@ def printed_starts(derivation: Derivation) -> tuple[PrintedStart, ...]:
             factors[kappa] = starts.factors[mode.label]
         found.setdefault(kappa, []).append(name)
     return tuple(
-        PrintedStart(
+        _PrintedStart(
             pathways=tuple(names),
             strength0=usual * factors[kappa],
             factor=factors[kappa],
@@ -166,7 +166,7 @@ def printed_starts(derivation: Derivation) -> tuple[PrintedStart, ...]:
     )
 
 
-def pathway_kappas(
+def _pathway_kappas(
     derivation: Derivation, strengths: Mapping[str, EarlyStrength]
 ) -> dict[str, float]:
     """Return κ of every pathway that has one, by name: that of its fastest mode.

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 #: Pathways that are named.
-MOST_NAMED = 12
+_MOST_NAMED = 12
 
 
 @record
-class Unsupported(Claim):
+class _Unsupported(Claim):
     """The pathways that are unsupported.
 
     Attributes:
@@ -40,7 +40,7 @@ class Unsupported(Claim):
         if not self.reasons:
             return ""
         values = ", ".join(f"{name} = {value}" for name, value in self.where.items())
-        named = [f"'{name}' ({why})" for name, why in list(self.reasons.items())[:MOST_NAMED]]
+        named = [f"'{name}' ({why})" for name, why in list(self.reasons.items())[:_MOST_NAMED]]
         more = len(self.reasons) - len(named)
         return (
             f"unsupported pathways{f' at {values}' if values else ''}: no hidden unit of a ReLU "
@@ -60,12 +60,12 @@ class Unsupported(Claim):
             yield self.counted
 
 
-def unsupported_of(derivation: Derivation) -> Unsupported:
+def unsupported_of(derivation: Derivation) -> _Unsupported:
     """Return what is decided exactly."""
-    return Unsupported(reasons=derivation.ask(unsupported_pathways), where=_where(derivation.spec))
+    return _Unsupported(reasons=derivation.ask(unsupported_pathways), where=_where(derivation.spec))
 
 
-def unsupported_early(derivation: Derivation) -> Unsupported:
+def unsupported_early(derivation: Derivation) -> _Unsupported:
     """Return what the units show that were followed through the early phase as well."""
     early = derivation.ask(early_strengths)
     counted = (
@@ -73,7 +73,7 @@ def unsupported_early(derivation: Derivation) -> Unsupported:
         f"end with a gate that no pathway has, and {percent(early.closed)} are closed on all "
         "samples. The initial strengths do not count these units."
     )
-    return Unsupported(
+    return _Unsupported(
         reasons=early.unsupported,
         where=_where(derivation.spec),
         counted=counted if early.followed else "",

@@ -8,7 +8,7 @@ from flint import fmpq, fmpq_poly
 
 from symreln.base.beside import offer
 from symreln.claims.claim import Step
-from symreln.claims.mode_lines import reach_least_loss
+from symreln.claims.lines import reach_least_loss
 from symreln.claims.rules import checks_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
