@@ -21,10 +21,10 @@ from symreln.gating.race_report import race_report
 from symreln.gating.replay import replay_report
 from symreln.gating.serialise import Result
 from symreln.report.encode import Encoder
+from symreln.specs.files import parse_toml
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
-from symreln.specs.tomlfile import parse_toml
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:

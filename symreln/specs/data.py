@@ -2,7 +2,7 @@
 
 CSV files of exact numbers: one row a sample, decimals read as written.
 
-NPZ files of numbers: header and size are checked before anything is loaded, pickle never is.
+NPZ files of numbers, none of which is unpickled.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import prod
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpz_mat
-from numpy.lib import format as npy
 
 from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.entries import NAME_LENGTH, indices_of
 from symreln.specs.expression import Declared
-from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, decoded, fingerprint
+from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, decoded, fingerprint, read_data
 from symreln.specs.finding import (
     Finding,
     check_text,
@@ -51,7 +50,7 @@ _FORMS = 'one of task = "…", X and Y (matrices), inputs and targets (CSV files
 
 
 def read_user_dataset(
-    table: Mapping[str, Any], declared: Declared, folder: Folder, problems: Problems
+    table: Mapping[str, Any], declared: Declared, folder: Path, problems: Problems
 ) -> Dataset | None:
     """Return a user's own dataset, or None after adding what is wrong with it.
 
@@ -140,7 +139,7 @@ class _Read(NamedTuple):
 
 
 def _read(
-    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
+    model: UserDatasetModel, table: Mapping[str, Any], folder: Path, problems: Problems
 ) -> _Read:
     written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
     own = [matrix for matrix in (model.X, model.Y) if matrix is not None]
@@ -150,7 +149,7 @@ def _read(
         if name is None:
             continue
         with problems.at(f"dataset.{key}"):
-            data = folder.read(name)
+            data = read_data(folder, name)
             found.files[key] = fingerprint(name, data)
             if not kind:
                 found.matrices.extend(matrices_from_npz(data, name))
@@ -349,9 +348,7 @@ def rows_from_csv(
 
 def _lines(data: bytes, delimiter: str | None) -> list[Line]:
     """Return the cells of every line that is not blank, with its number in the file."""
-    empty = Finding("an empty file", "at least one sample, one row each")
-    save, binary = 'Save it as "CSV UTF-8".', "An NPZ file is named with data = …"
-    text = decoded(data, "CSV in UTF-8", empty, save, binary)
+    text = decoded(data, "CSV in UTF-8, one row a sample", 'Save it as "CSV UTF-8".')
     separator = delimiter or _detected(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
@@ -374,9 +371,6 @@ def _header(lines: list[Line], given: bool | None) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-_MAX_ARRAYS = 16
-_MAX_HEADER = 10_000
-"""Bytes of an array's header, numpy's own limit."""
 _NAMES = (("X", "inputs"), ("Y", "targets"))
 
 
@@ -394,9 +388,11 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
         Finding: It is no such file, too large, or holds something else than finite numbers.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = _members(archive)
-            first, second = (_matrix(archive, members, names) for names in _NAMES)
+        size = sum(entry.file_size for entry in zipfile.ZipFile(io.BytesIO(data)).infolist())
+        limit = f"at most {MAX_BYTES >> 20} MiB"
+        need(size <= MAX_BYTES, f"{size} bytes after unpacking", limit, "Use fewer samples.")
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            first, second = (_matrix(arrays, names) for names in _NAMES)
             return first, second
     except Finding as finding:
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
@@ -408,48 +404,21 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
         raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
 
 
-def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    entries = archive.infolist()
-    size = sum(entry.file_size for entry in entries)
-    members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
-    need(len(entries) <= _MAX_ARRAYS, f"{len(entries)} arrays", f"at most {_MAX_ARRAYS}")
-    limit = f"at most {MAX_BYTES >> 20} MiB"
-    need(size <= MAX_BYTES, f"{size} bytes after unpacking", limit, "Use fewer samples.")
-    need(len(members) == len(entries), "two arrays of one name", "a name of its own for each")
-    return members
-
-
-def _matrix(
-    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], names: tuple[str, str]
-) -> ExactMatrix:
-    name = next((name for name in names if name in members), "")
-    listed = visible(cut(", ".join(sorted(members)))) or "none"
-    found, hint = f"no array {names[0]} (arrays: {listed})", nearest(names[0], members)
+def _matrix(arrays: Mapping[str, np.ndarray], names: tuple[str, str]) -> ExactMatrix:
+    name = next((name for name in names if name in arrays), "")
+    listed = visible(cut(", ".join(sorted(arrays)))) or "none"
+    found, hint = f"no array {names[0]} (arrays: {listed})", nearest(names[0], arrays)
     need(name, found, f"an array {names[0]} or {names[1]}", hint)
-    with archive.open(members[name]) as stream:
-        _check_header(stream, members[name], name)
-    with archive.open(members[name]) as stream:
-        return _exact(npy.read_array(stream, allow_pickle=False), name)
-
-
-def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
-    """Check what an array says about itself before memory is taken for it."""
-    version = npy.read_magic(stream)
-    need(version == (1, 0), f"format version {version} of array {name}", "version 1.0")
-    shape, _, dtype = npy.read_array_header_1_0(stream, max_header_size=_MAX_HEADER)
-    hint = "Convert it before saving: X.astype(float)."
-    need(not dtype.hasobject, f"Python objects in array {name}", "numbers", hint)
-    found = f"entries of type {dtype} in array {name}"
-    fits = dtype.kind in "biuf" and dtype.itemsize <= 8
-    need(fits, found, "integers or floats of at most 64 bits")
-    found, left = f"array {name} of shape {shape}", info.file_size - stream.tell()
-    hint = f"Reshape it: {name}.reshape(-1, 1) is one column." * (len(shape) == 1)
-    two = "two dimensions, samples in rows and features in columns"
-    need(len(shape) == 2, found, two, hint)
-    need(0 not in shape, found, "at least one sample and one column")
-    need(prod(shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
-    whole = prod(shape) * dtype.itemsize <= left
-    need(whole, f"{found} in {left} bytes", "as many bytes as it needs", "The file is damaged.")
+    array = arrays[name]
+    fits = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
+    found, hint = f"entries of type {array.dtype} in array {name}", "X.astype(float) converts it."
+    need(fits, found, "integers or floats of at most 64 bits", hint)
+    found, two = f"array {name} of shape {array.shape}", "samples in rows and features in columns"
+    hint = f"Reshape it: {name}.reshape(-1, 1) is one column." * (array.ndim == 1)
+    need(array.ndim == 2, found, f"two dimensions, {two}", hint)
+    need(array.size, found, "at least one sample and one column")
+    need(array.size <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
+    return _exact(array, name)
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:

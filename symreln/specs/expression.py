@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from fractions import Fraction
+from math import isqrt
+
+from flint import fmpz_mpoly
+from flint.utils.flint_exceptions import DomainError
 
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, need, quoted, shown
 from symreln.specs.model import Parameter
-from symreln.specs.number import DecimalText, exact_decimal, exact_number
-from symreln.specs.rational import Size, Value, as_fraction, sizes, sizes_of_pair, square_root
+from symreln.specs.number import MAX_BITS, DecimalText, exact_decimal, exact_number
 from symreln.specs.syntax import Parsed, Syntax, Token
 
+Value = Fraction | Scalar
+
 _MAX_POWER = 64
-"""Largest exponent: one step above it any polynomial passes MAX_DEGREE."""
+_MAX_TERMS = 512
+_MAX_DEGREE = 64
+"""Exponents, and terms and total degree of any polynomial on the way: products and gcds of
+polynomials of this size take milliseconds."""
+_MAX_PRODUCTS = 1 << 14
+"""Products of terms in one operation, before it is done."""
 
 _FORMULA = Syntax(
     made_of="numbers, declared names, + - * / **, parentheses and sqrt",
@@ -131,7 +142,7 @@ def _evaluate(
 
 
 class _Formula:
-    """The value of one formula; every operation is bounded before it is done."""
+    """The value of one formula; the size of every result is bounded."""
 
     def __init__(
         self, text: str, spelled: Mapping[str, str] | None, nonnegative: Collection[str]
@@ -195,16 +206,18 @@ class _Formula:
             b = self._inverse(sign, b)
         if isinstance(node.op, ast.Sub):
             b = -b
-        adds = isinstance(node.op, ast.Add | ast.Sub)
-        self._check(sign, *sizes_of_pair(a, b, adds=adds))
-        return a + b if adds else a * b
+        if isinstance(node.op, ast.Add | ast.Sub):
+            return self._bounded(sign, operator.add, a, b)
+        return self._bounded(sign, operator.mul, a, b)
 
     def _power(self, sign: Token, base: Value, node: ast.expr) -> Value:
         exponent = self._exponent(sign, self.value(node))
         if exponent < 0:
             base = self._inverse(sign, base)
-        self._check(sign, *(size.power(abs(exponent)) for size in sizes(base)))
-        return base ** abs(exponent)
+        found: Value = Fraction(1)
+        for _ in range(abs(exponent)):
+            found = self._bounded(sign, operator.mul, found, base)
+        return found
 
     def _inverse(self, sign: Token, value: Value) -> Value:
         if value == 0:
@@ -223,7 +236,7 @@ class _Formula:
         raise self.parsed.wrong(sign, found, expected)
 
     def _sqrt(self, token: Token, value: Value) -> Value:
-        root = square_root(value, self.nonnegative)
+        root = _square_root(value, self.nonnegative)
         if root is None:
             raise self.parsed.wrong(
                 token,
@@ -234,9 +247,71 @@ class _Formula:
             )
         return root
 
-    def _check(self, token: Token, *bounds: Size) -> None:
-        """Check how large a result can be before it is computed."""
-        for bound in bounds:
-            if excess := bound.excess(len(self.parameters)):
-                hint = "Write the formula in a smaller form."
-                raise self.parsed.wrong(token, *excess, hint)
+    def _bounded(self, sign: Token, combine: Callable[..., Value], a: Value, b: Value) -> Value:
+        """Return a + b or a * b, neither it nor the work for it too large."""
+        hint, many = "Write the formula in a smaller form.", "a result of too many terms"
+        most = f"at most {_MAX_TERMS} terms"
+        terms_a, terms_b = (max(len(part.coeffs()) for part in _parts(x)) for x in (a, b))
+        if terms_a * terms_b > _MAX_PRODUCTS:
+            raise self.parsed.wrong(sign, many, most, hint)
+        found = combine(a, b)
+        for part in _parts(found):
+            degree = int(part.total_degree())
+            bits = max((int(x).bit_length() for x in part.coeffs()), default=0)
+            if degree > _MAX_DEGREE:
+                large = f"a result of degree {degree}", f"degree at most {_MAX_DEGREE}"
+            elif bits > MAX_BITS:
+                large = f"a result of {bits} bits", f"at most {MAX_BITS} bits"
+            elif len(part.coeffs()) > _MAX_TERMS:
+                large = many, most
+            else:
+                continue
+            raise self.parsed.wrong(sign, *large, hint)
+        return found
+
+
+def _parts(value: Value) -> tuple[fmpz_mpoly, fmpz_mpoly]:
+    """Return numerator and denominator as polynomials."""
+    scalar = Scalar.of(value) if isinstance(value, Fraction) else value
+    return scalar.numerator, scalar.denominator
+
+
+def as_fraction(value: Value) -> Fraction | None:
+    """Return the number that a constant is, or None."""
+    if isinstance(value, Fraction):
+        return value
+    return value.to_fraction() if value.is_constant else None
+
+
+def _square_root(value: Value, nonnegative: Collection[str]) -> Value | None:
+    """Return the square root that is >= 0 for all allowed values of the parameters, or None.
+
+    Args:
+        value: What to take the root of.
+        nonnegative: The parameters that are >= 0.
+    """
+    number = as_fraction(value)
+    if number is not None:
+        if number < 0:
+            return None
+        root = Fraction(isqrt(number.numerator), isqrt(number.denominator))
+        return root if root**2 == number else None
+    assert isinstance(value, Scalar)
+    allowed = {i for i, name in enumerate(value.parameters) if name in nonnegative}
+    top = _polynomial_root(value.numerator, allowed)
+    bottom = _polynomial_root(value.denominator, allowed)
+    return None if top is None or bottom is None else Scalar(value.parameters, top, bottom)
+
+
+def _polynomial_root(polynomial: fmpz_mpoly, nonnegative: set[int]) -> fmpz_mpoly | None:
+    try:
+        root = polynomial.sqrt()
+    except DomainError:
+        return None
+    if any(e and i not in nonnegative for key in root.to_dict() for i, e in enumerate(key)):
+        return None
+    # A polynomial with coefficients of one sign, in parameters >= 0, has that sign everywhere.
+    coefficients = [int(c) for c in root.coeffs()]
+    if all(c >= 0 for c in coefficients):
+        return root
+    return -root if all(c <= 0 for c in coefficients) else None

@@ -1,67 +1,53 @@
-"""Files of specs and of data: where they may lie, how large they may be, and their text."""
+"""Files of specs and of data: how large they may be, their text, and the tables of TOML."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+import tomllib
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from symreln.base.records import record
-from symreln.errors import visible
-from symreln.specs.finding import Finding, nearest, quoted
+from symreln.errors import Problem, SpecError, visible
+from symreln.specs.finding import Finding, nearest, need, quoted
+from symreln.specs.number import DecimalText
 
 MAX_BYTES = 64 << 20
 MAX_NUMBERS = 2_000_000
 """Numbers of one file: each becomes an exact fraction, at 3 to 6 microseconds and about 100 bytes
 on the way, so that the largest file takes about ten seconds and some hundred megabytes."""
+_MAX_SPEC = 1 << 20
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+#: What mends TOML, by the start of what tomllib says.
+_MENDED = (
+    ("Cannot", "A key or table is given twice: keep one of them."),
+    ("Duplicate inline", "A key is given twice in one inline table: keep one of them."),
+    ("Invalid value", 'Texts and formulas need quotes: gate = "context != 1".'),
+    ("Unclosed array", "A list that was opened with [ needs its ]."),
+    ("Unterminated string", "A text that was opened with a quote needs the closing one."),
+    ("Exceeds the limit", "Rescale the data, or write the number with an exponent: 1e300."),
+)
 
 
-@record
-class Folder:
-    """The folder of a spec.
+def read_data(folder: Path, name: str) -> bytes:
+    """Return the contents of a data file that a spec in a folder names.
 
-    Attributes:
-        path: The folder.
-        allow_outside: Whether files may lie outside it.
+    Raises:
+        Finding: It is no regular file, is missing, unreadable or too large.
     """
-
-    path: Path = Path()
-    allow_outside: bool = False
-
-    def read(self, name: str) -> bytes:
-        """Return the contents of a data file.
-
-        Args:
-            name: Its path, from the folder.
-
-        Raises:
-            Finding: It lies outside (links followed), is no regular file, is missing, unreadable
-                or too large.
-        """
-        expected = "a data file in the spec's folder"
-        if not name or "\0" in name:
-            raise Finding(f"the file name {quoted(name)}", expected)
-        what = f"the file {quoted(name)}"
-        suffixes = (".csv", ".npz", ".tsv", ".txt")
-        data = read_bytes(self._inside(name, what, expected), what, expected, MAX_BYTES, suffixes)
-        if len(data) > MAX_BYTES:
-            limit = f"at most {MAX_BYTES >> 20} MiB"
-            raise Finding(f"{what} of more than that", limit, "Use fewer samples.")
-        return data
-
-    def _inside(self, name: str, what: str, expected: str) -> Path:
-        path = self.path / name
-        try:
-            inside = path.resolve().is_relative_to(self.path.resolve())
-        except (OSError, RuntimeError):  # a loop of links, which is what reading it says
-            return path
-        if not self.allow_outside and not inside:
-            found = f"{what}, which lies outside the spec's folder"
-            hint = "Copy it next to the spec, or allow it with --allow-outside-data."
-            raise Finding(found, expected, hint)
-        return path
+    expected = "a data file, by its path from the spec's folder"
+    need(name and "\0" not in name, f"the file name {quoted(name)}", expected)
+    what, suffixes = f"the file {quoted(name)}", (".csv", ".npz", ".tsv", ".txt")
+    data = _read_bytes(folder / name, what, expected, MAX_BYTES, suffixes)
+    limit = f"at most {MAX_BYTES >> 20} MiB"
+    need(len(data) <= MAX_BYTES, f"{what} of more than that", limit, "Use fewer samples.")
+    return data
 
 
-def read_bytes(path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]) -> bytes:
+def _read_bytes(
+    path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]
+) -> bytes:
     """Return what is in a regular file, at most one byte more than ``most``.
 
     Args:
@@ -104,25 +90,18 @@ def _nearest(path: Path, suffixes: tuple[str, ...]) -> str:
     return nearest(path.name, names)
 
 
-def decoded(data: bytes, expected: str, empty: Finding, save: str, binary: str) -> str:
+def decoded(data: bytes, expected: str, save: str) -> str:
     """Return the text of a file, without a byte-order mark.
 
     Args:
         data: Its contents.
         expected: What the text is.
-        empty: What an empty file is told.
         save: How to save it.
-        binary: What to do about a file that is no text.
 
     Raises:
-        Finding: It is no UTF-8.
+        Finding: It is empty, or no UTF-8.
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding("a file in UTF-16", expected, save)
-    if not data.strip():
-        raise empty
-    if b"\x00" in data[:1024]:
-        raise Finding("a binary file", expected, binary)
+    need(data.strip(), "an empty file", expected)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -133,3 +112,55 @@ def decoded(data: bytes, expected: str, empty: Finding, save: str, binary: str) 
 def fingerprint(name: str, data: bytes) -> str:
     """Return a file's name and SHA-256, for the provenance table."""
     return f"{name} (SHA-256 {hashlib.sha256(data).hexdigest()})"
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the tables of a TOML file, decimals kept as written, and its text.
+
+    Raises:
+        SpecError: The file cannot be read, is too large, or is no TOML.
+    """
+    file, expected = visible(str(path)), "a spec file (TOML)"
+    try:
+        data = _read_bytes(path, "the file", expected, _MAX_SPEC, (".toml",))
+    except Finding as finding:
+        hint = finding.hint
+        if finding.found.startswith("no "):
+            hint = f"{hint} `symreln tasks` lists the ready-made specs.".strip()
+        raise SpecError([replace(finding.problems[0], file=file, hint=hint)]) from None
+    return parse_toml(data, file)
+
+
+def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
+    """Return the tables of TOML bytes, decimals kept as written, and the text.
+
+    Args:
+        data: Contents of a file.
+        file: Its name, for messages.
+
+    Raises:
+        SpecError: It is too large, or no TOML.
+    """
+    try:
+        hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
+        need(len(data) <= _MAX_SPEC, "a spec of more than 1 MiB", "at most 1 MiB", hint)
+        text = decoded(data, "a spec: TOML in UTF-8", 'Save it as "UTF-8" in your editor.')
+        return tomllib.loads(text, parse_float=DecimalText), text
+    except Finding as finding:
+        problem = finding.problems[0]
+    except RecursionError:
+        found, expected = "lists or tables nested too deep", "at most two levels, as in X = [[1]]"
+        problem = Problem(path="", found=found, expected=expected, hint="")
+    except ValueError as error:  # TOMLDecodeError, and int() of too many digits
+        problem = _from_tomllib(str(error), text)
+    raise SpecError([replace(problem, file=file)])
+
+
+def _from_tomllib(message: str, text: str) -> Problem:
+    match = _AT.search(message)
+    what = message[: match.start()] if match else message.split(";")[0]
+    line = int(match[1]) if match and match[1] else text.rstrip().count("\n") + 1
+    hint = next((hint for start, hint in _MENDED if what.startswith(start)), "")
+    place = f" (column {match[2]})" if match and match[2] else " (at the end of the file)"
+    found = f"TOML that does not parse{place}: {what[0].lower()}{what[1:]}"
+    return Problem(path="", line=line, found=found, expected="valid TOML", hint=hint)

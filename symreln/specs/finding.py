@@ -6,7 +6,6 @@ import datetime
 import difflib
 import json
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -25,10 +24,6 @@ _MOST_KNOWN = 20
 _SHOWN_CHARACTERS = 60
 """Longer values are cut in messages: the place is given, the reader has the file."""
 
-_BIDIRECTIONAL = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
-
 
 class Finding(SpecError):
     """One thing that is wrong, raised where it is seen; whoever catches it knows the place.
@@ -43,13 +38,10 @@ class Finding(SpecError):
     def __init__(self, found: str, expected: str, hint: str = "", path: str = "") -> None:
         super().__init__([Problem(path=path, found=found, expected=expected, hint=hint)])
         self.found, self.expected, self.hint, self.path = found, expected, hint, path
-        self.kind = found, expected
 
     def reworded(self, found: str, hint: str = "") -> Finding:
-        """Return the finding with more said about what was read; it stays of the same kind."""
-        made = Finding(found, self.expected, hint or self.hint, self.path)
-        made.kind = self.kind
-        return made
+        """Return the finding with more said about what was read."""
+        return Finding(found, self.expected, hint or self.hint, self.path)
 
 
 def need(fits: object, found: str, expected: str, hint: str = "", path: str = "") -> None:
@@ -70,25 +62,17 @@ def read_all(entries: Iterable[tuple[str, Entry]], read: Callable[[Entry], Value
         read: Reads one entry; raises Finding.
 
     Raises:
-        SpecError: Some are wrong. They are listed; of more than MAX_LISTED, the first of each kind.
+        SpecError: Some are wrong; the first MAX_LISTED of them are listed.
     """
     values: list[Value] = []
     problems: list[Problem] = []
-    firsts: dict[tuple[str, str], Problem] = {}
-    counts: Counter[tuple[str, str]] = Counter()
     for path, entry in entries:
         try:
             values.append(read(entry))
         except Finding as finding:
-            problem = replace(finding.problems[0], path=path + finding.path)
-            problems += [problem] * (len(problems) < MAX_LISTED)
-            firsts.setdefault(finding.kind, problem)
-            counts[finding.kind] += 1
-            if len(counts) == MAX_LISTED:
-                raise SpecError(problems) from None
-    if counts.total() > MAX_LISTED:
-        more = {kind: f" and {count - 1} more" * (count > 1) for kind, count in counts.items()}
-        problems = [replace(p, found=p.found + more[kind]) for kind, p in firsts.items()]
+            problems.append(replace(finding.problems[0], path=path + finding.path))
+            if len(problems) == MAX_LISTED:
+                break
     if problems:
         raise SpecError(problems)
     return values
@@ -174,15 +158,12 @@ def problem_of_character(character: str) -> str | None:
     Control characters break terminals and TeX, bidirectional ones make a text read as another
     one, and XML, which MathML is, forbids the non-characters.
     """
-    if character in _BIDIRECTIONAL:
-        return f"the bidirectional control character U+{ord(character):04X}"
     category = unicodedata.category(character)
-    if category in {"Cc", "Cs", "Zl", "Zp"}:
-        return f"the control character U+{ord(character):04X}"
-    if character in INVISIBLE or (category == "Cf" and character not in JOINERS):
-        return f"the invisible character U+{ord(character):04X}"
-    if ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF:
-        return f"the non-character U+{ord(character):04X}"
+    control = category in {"Cc", "Cs", "Zl", "Zp"}
+    invisible = character in INVISIBLE or (category == "Cf" and character not in JOINERS)
+    outside = ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF
+    if control or invisible or outside:
+        return f"the {'invisible' if invisible else 'control'} character U+{ord(character):04X}"
     return None
 
 

@@ -8,7 +8,7 @@ Matrices written in the spec: lists of rows of numbers and formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Annotated, Any
@@ -25,11 +25,10 @@ from pydantic import (
 )
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.scalar import Scalar
 from symreln.specs.expression import Declared, constant
 from symreln.specs.finding import Finding, counted, need, read_all, shown
 from symreln.specs.number import DecimalText
-from symreln.specs.rational import MAX_DEGREE
 
 
 class StrictModel(BaseModel):
@@ -207,7 +206,6 @@ def _matrix_from_rows(rows: object, declared: Declared) -> ExactMatrix:
     values = [flat[start : start + width] for start in range(0, len(flat), width)]
     if all(isinstance(value, Fraction) for value in flat):
         return matrix_of_fractions(values)  # type: ignore[arg-type]
-    _check_denominators([value for value in flat if isinstance(value, Scalar)])
     return ExactMatrix.from_rows(values, declared.names)
 
 
@@ -217,24 +215,12 @@ def matrix_of_fractions(rows: Sequence[Sequence[Fraction]]) -> ExactMatrix:
     Raises:
         Finding: The common denominator is too large.
     """
-    common = _common_denominator({value.denominator for row in rows for value in row})
+    common = lcm(*{value.denominator for row in rows for value in row})
+    found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
+    fits = common.bit_length() <= _MAX_COMMON_BITS
+    need(fits, found, "a smaller one", "Round the entries to fewer digits.")
     scaled = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
     return ExactMatrix.from_integers(fmpz_mat(scaled), common)
-
-
-def _common_denominator(denominators: Iterable[int]) -> int:
-    """Return the least common multiple.
-
-    Raises:
-        Finding: It has more than _MAX_COMMON_BITS bits.
-    """
-    common = 1
-    for denominator in denominators:
-        common = lcm(common, denominator)
-        found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
-        fits = common.bit_length() <= _MAX_COMMON_BITS
-        need(fits, found, "a smaller one", "Round the entries to fewer digits.")
-    return common
 
 
 def _checked_rows(rows: object) -> list[Sequence[object]]:
@@ -255,22 +241,3 @@ def _checked_rows(rows: object) -> list[Sequence[object]]:
         return entries
 
     return read_all(((f"[{i}]", entries) for i, entries in enumerate(rows)), row)
-
-
-def _check_denominators(scalars: list[Scalar]) -> None:
-    """Check that the common denominator, a polynomial, stays small.
-
-    Raises:
-        Finding: Its degree could pass MAX_DEGREE, or its content _MAX_COMMON_BITS.
-    """
-    distinct = {str(s.denominator): s.denominator for s in scalars}
-    if not distinct:
-        return
-    common = polynomial_ring(scalars[0].parameters).constant(1)
-    for denominator in distinct.values():
-        common = common * (denominator // common.gcd(denominator))
-        bits = max(int(c).bit_length() for c in common.coeffs())
-        if common.total_degree() > MAX_DEGREE or bits > _MAX_COMMON_BITS:
-            found = "entries with many different denominators"
-            expected = f"a common denominator of degree at most {MAX_DEGREE}"
-            raise Finding(found, expected, "Multiply the data by it, or declare fewer forms.")

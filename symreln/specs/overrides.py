@@ -11,7 +11,6 @@ from typing import Any
 from symreln.errors import InputError, Problem, SpecError, visible
 from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
 from symreln.specs.number import DecimalText
-from symreln.specs.tomlfile import MAX_KEY_PARTS
 
 Path = tuple[str | int, ...]
 
@@ -44,13 +43,10 @@ def parse_override(text: str) -> tuple[Path, Any]:
 def _path(key: str) -> Path:
     expected = "a key such as network.hidden or pathway[1].stage before the ="
     need(_KEY.fullmatch(key), f"the key {quoted(key)}", expected)
-    parts = tuple(
+    return tuple(
         int(index) if index else name or either or other
         for index, name, either, other in _PIECES.findall(key)
     )
-    most = f"at most {MAX_KEY_PARTS} parts"
-    need(len(parts) <= MAX_KEY_PARTS, f"a key of {len(parts)} parts", most)
-    return parts
 
 
 def _value(text: str) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -16,9 +18,11 @@ from symreln.base.records import record
 from symreln.errors import Problem, SpecError
 from symreln.specs.finding import key_path, nearest, quoted, shown
 from symreln.specs.kinds import StrictModel
-from symreln.specs.lines import line_of, lines_of
 
 Model = TypeVar("Model", bound=StrictModel)
+
+_HEADING = re.compile(r"\s*(\[\[?)\s*([A-Za-z][\w.-]*)\s*\]")
+_KEY = re.compile(r"\s*([A-Za-z][\w.-]*)\s*=")
 
 MAX_PROBLEMS = 40
 """More are counted, not listed: a matrix full of text should not scroll the first one away."""
@@ -40,8 +44,26 @@ class Origin:
 
     @cached_property
     def lines(self) -> dict[str, int]:
-        """Line of every key path."""
-        return lines_of(self.text)
+        """Line, from 1, of every heading and of every key that begins a line, by its key path."""
+        lines: dict[str, int] = {}
+        table, sizes = "", Counter[str]()
+        for place, line in enumerate(self.text.splitlines(), start=1):
+            if heading := _HEADING.match(line):
+                table = heading[2]
+                lines.setdefault(table.partition(".")[0], place)
+                if heading[1] == "[[":
+                    table, before = f"{table}[{sizes[table]}]", table
+                    sizes[before] += 1
+                lines.setdefault(table, place)
+            elif key := _KEY.match(line):
+                lines.setdefault(f"{table}.{key[1]}".lstrip("."), place)
+        return lines
+
+    def _line_of(self, path: str) -> int | None:
+        """Return the line of a key path, or of the nearest table or key around it."""
+        while path and path not in self.lines:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self.lines.get(path)
 
     def locate(self, problem: Problem) -> Problem:
         """Return the problem with its file and line, or with the override that caused it."""
@@ -52,8 +74,7 @@ class Origin:
             made = path.startswith(f"{problem.path}.") and problem.path not in self.lines
             if of_it or made:
                 return replace(problem, file=f"--set {override}")
-        line = line_of(problem.path, self.lines) if self.text else None
-        return replace(problem, file=self.file, line=line)
+        return replace(problem, file=self.file, line=self._line_of(problem.path))
 
 
 class Problems:

@@ -9,20 +9,25 @@ The spec stays the ordinary one at the declared value; what is asked for every v
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from symreln.exact.scalar import Scalar
 from symreln.networks.model import Network
 from symreln.specs.data import read_user_dataset
 from symreln.specs.entries import Asked
-from symreln.specs.files import Folder
-from symreln.specs.finding import check_text, key_path, nearest, quoted, shown
+from symreln.specs.expression import Declared
+from symreln.specs.finding import check_text, key_path, nearest, need, quoted, shown
 from symreln.specs.graph import read_graph
 from symreln.specs.kinds import StrictModel
+from symreln.specs.letters import written_names
 from symreln.specs.model import (
     Dataset,
     NetworkSpec,
+    Parameter,
     PathwayFamily,
     PathwaySpec,
     SizeSymbol,
@@ -30,12 +35,105 @@ from symreln.specs.model import (
     ValidationSpec,
 )
 from symreln.specs.overrides import apply_overrides
-from symreln.specs.parameters import Parameters, check_values, read_parameters, used_names
 from symreln.specs.pathways import read_pathways
 from symreln.specs.problems import Model, Origin, Problems
-from symreln.specs.schema import TITLE_LENGTH, NetworkModel, SpecModel, ValidationModel
+from symreln.specs.schema import (
+    MAX_PARAMETERS,
+    TITLE_LENGTH,
+    NetworkModel,
+    ParameterModel,
+    SpecModel,
+    ValidationModel,
+)
 from symreln.specs.task import Task
 from symreln.specs.theory import check_theory
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}", re.ASCII)
+
+
+class _Parameters(NamedTuple):
+    """The tables [parameters.NAME].
+
+    Attributes:
+        good: Those that are well declared.
+        declared: Names that formulas may use; one whose table is wrong still counts, so that one
+            mistake is one message.
+    """
+
+    good: tuple[Parameter, ...]
+    declared: Declared
+
+
+def _read_parameters(value: object, problems: Problems) -> _Parameters:
+    """Return the declared parameters; what is wrong is added to ``problems``."""
+    tables = problems.table(value, "parameters") if value is not None else {}
+    names = tuple(tables)
+    if len(names) > MAX_PARAMETERS:
+        problems.add("parameters", f"{len(names)} parameters", f"at most {MAX_PARAMETERS}")
+    written = written_names(names)
+    good = []
+    for name in names[:MAX_PARAMETERS]:
+        path = key_path(("parameters", name))
+        with problems.at(path):
+            _check_name(name)
+        model = problems.check(ParameterModel, tables[name], path)
+        if model is not None:
+            good.append(Parameter(name=written[name], given=name, **dict(model)))
+    nonnegative = frozenset(p.name for p in good if p.is_nonnegative)
+    integers = {p.given: p for p in good if p.integer}
+    usable = [n for n in names[:MAX_PARAMETERS] if _NAME.fullmatch(n) and n not in integers]
+    declared = Declared(
+        names=tuple(written[name] for name in usable),
+        nonnegative=nonnegative,
+        written=written,
+        integers=integers,
+    )
+    return _Parameters(tuple(good), declared)
+
+
+def _check_name(name: str) -> None:
+    expected = "a letter, then at most 30 letters, digits or underscores (ASCII)"
+    hint = "" if name.isascii() else "Write Greek letters by name: Delta, kappa."
+    need(_NAME.fullmatch(name), f"the name {quoted(name)}", expected, hint)
+
+
+def _used_names(spec: Spec) -> set[str]:
+    """Return the names of the parameters that occur in the data or in gates."""
+    found: set[str] = set()
+    for matrix in (spec.dataset.inputs, spec.dataset.targets):
+        found |= _names_of((*matrix.terms, *matrix.denominator.to_dict()), matrix.parameters)
+    for gain in {gain for pathway in spec.pathways for gain in pathway.gate}:
+        if isinstance(gain, Scalar):
+            keys = (*gain.numerator.to_dict(), *gain.denominator.to_dict())
+            found |= _names_of(keys, gain.parameters)
+    return found
+
+
+def _names_of(keys: Iterable[tuple[int, ...]], parameters: tuple[str, ...]) -> set[str]:
+    return {parameters[i] for key in keys for i, exponent in enumerate(key) if exponent}
+
+
+def _check_values(spec: Spec, problems: Problems) -> None:
+    """Add a problem where the declared values make a datum or a gain infinite, or close a gate."""
+    given = ((p.given, p.value) for p in spec.parameters if p.value is not None)
+    values, listed = spec.values, ", ".join(f"{name} = {value}" for name, value in given)
+    try:
+        spec.dataset.inputs.substitute(values)
+        spec.dataset.targets.substitute(values)
+    except ZeroDivisionError:
+        found = f"values at which an entry of the dataset is infinite ({listed})"
+        problems.add("parameters", found, "values at which every entry is finite")
+        return
+    for pathway in spec.pathways:
+        found, name = "", quoted(pathway.name)
+        try:
+            if pathway.open_samples and not pathway.at(values).open_samples:
+                found = f"values that close pathway {name} on every sample ({listed})"
+        except ZeroDivisionError:
+            found = f"values at which a gain of pathway {name} is infinite ({listed})"
+        if found:
+            expected = "values at which every gate is finite and open somewhere"
+            problems.add("parameters", found, expected)
 
 
 def read_spec(
@@ -44,7 +142,7 @@ def read_spec(
     tasks: Sequence[Task],
     source: str = "",
     origin: Origin | None = None,
-    folder: Folder | None = None,
+    folder: Path = Path(),
     overrides: Sequence[str] | Mapping[str, Any] = (),
 ) -> Spec:
     """Return the checked spec of tables that were read or made in Python.
@@ -65,11 +163,11 @@ def read_spec(
     problems = Problems(replace(origin or Origin(), overrides=given))
     # What --set leaves without use goes, where it changed what could use it.
     replaced = any(path[0] in ("dataset", "pathway", "node", "edge") for path in done)
-    spec, unused = _Reading(tables, tasks, folder or Folder(), problems).spec(source, replaced)
+    spec, unused = _Reading(tables, tasks, folder, problems).spec(source, replaced)
     if unused:
         declared = {key: table for key, table in tables["parameters"].items() if key not in unused}
         tables = {**tables, "parameters": declared}
-        spec, _ = _Reading(tables, tasks, folder or Folder(), problems).spec(source, replaced)
+        spec, _ = _Reading(tables, tasks, folder, problems).spec(source, replaced)
     return spec
 
 
@@ -85,7 +183,7 @@ class _Reading:
     """
 
     def __init__(
-        self, tables: Mapping[str, Any], tasks: Sequence[Task], folder: Folder, problems: Problems
+        self, tables: Mapping[str, Any], tasks: Sequence[Task], folder: Path, problems: Problems
     ) -> None:
         self.tables, self.tasks, self.folder, self.problems = tables, tasks, folder, problems
         known = list(SpecModel.model_fields)
@@ -93,7 +191,7 @@ class _Reading:
             if key not in known:
                 found = f"the unknown key {quoted(key)}"
                 problems.add(key_path([key]), found, "a key of a spec", nearest(key, known))
-        self.parameters: Parameters = read_parameters(tables.get("parameters"), problems)
+        self.parameters: _Parameters = _read_parameters(tables.get("parameters"), problems)
 
     def spec(self, source: str, replaced: bool) -> tuple[Spec, set[str]]:
         """Return the spec, and the parameters without use, where it may have them.
@@ -137,7 +235,7 @@ class _Reading:
             graph=graph,
         )
         unused = self._unused(spec, replaced)
-        check_values(spec, problems)
+        _check_values(spec, problems)
         problems.raise_if_any()
         return spec, unused
 
@@ -227,7 +325,7 @@ class _Reading:
 
     def _unused(self, spec: Spec, replaced: bool) -> set[str]:
         """Return the parameters that occur nowhere; a problem each where nothing was replaced."""
-        used = used_names(spec)
+        used = _used_names(spec)
         among = f" ({', '.join(sorted(used))})" if used else ""
         sizes = self.parameters.declared.sizes.values()
         unused = [

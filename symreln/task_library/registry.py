@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from symreln.specs.files import read_toml
 from symreln.specs.task import Task
-from symreln.specs.tomlfile import read_toml
 from symreln.task_library import contextual, linear_hierarchy, real_data, routing, xor
 
 TASKS: tuple[Task, ...] = (
