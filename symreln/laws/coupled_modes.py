@@ -1,66 +1,28 @@
-r"""Coupled modes: a competitive Lotka-Volterra system, one scalar a mode."""
+r"""Coupled modes: a competitive Lotka-Volterra system, one scalar a mode.
+
+.. math:: \tau \dot\pi_a = 2 \pi_a \Bigl(s_a - \sum_b \kappa_{ab} \pi_b\Bigr)
+
+where :math:`\kappa_{aa} = d_a` and :math:`\kappa_{ab} = k_{ab} g_{ba}` is the product of the
+overlap of outputs and of the correlation of inputs.
+
+Source: [Saxe2022], the neural race reduction.
+Assumes: two layers, balanced and aligned at t = 0; mode-diagonal couplings PROVEN.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
-from symreln.base.records import record
 from symreln.laws.integrate import integrate
-from symreln.laws.law import TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, vanish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
-
-
-@record
-class CoupledModes:
-    r"""Modes whose strengths compete.
-
-    Solves :math:`\tau \dot\pi_a = 2 \pi_a (s_a - \sum_b \kappa_{ab} \pi_b)`, where
-    :math:`\kappa_{aa} = d_a` and :math:`\kappa_{ab} = k_{ab} g_{ba}` is the product of the
-    overlap of outputs and of the correlation of inputs.
-
-    Source: [Saxe2022], the neural race reduction.
-    Assumes: two layers, balanced and aligned at t = 0; mode-diagonal couplings PROVEN.
-
-    Attributes:
-        names: Symbol of every mode's strength.
-        s: Singular values, one a mode.
-        kappa: Couplings, square, one row and column a mode.
-        t: Time in steps.
-        tau: Time constant in steps.
-    """
-
-    names: tuple[str, ...]
-    s: tuple[sp.Expr, ...]
-    kappa: sp.ImmutableMatrix
-    t: sp.Symbol = TIME
-    tau: sp.Expr = TIME_CONSTANT
-
-    @property
-    def strengths(self) -> tuple[sp.Symbol, ...]:
-        """The unknown strengths, as symbols."""
-        return tuple(sp.Symbol(name, positive=True) for name in self.names)
-
-    @property
-    def rhs(self) -> tuple[sp.Expr, ...]:
-        """Time derivatives of the strengths."""
-        return tuple(
-            2 * p * drive / self.tau for p, drive in zip(self.strengths, self.drives, strict=True)
-        )
-
-    @property
-    def drives(self) -> tuple[sp.Expr, ...]:
-        """s_a − Σ_b kappa_ab π_b of every mode."""
-        strengths = sp.Matrix(self.strengths)
-        drives: Any = sp.Matrix(self.s) - self.kappa * strengths
-        return tuple(drives)
 
 
 def competition_lines() -> Iterator[Line]:
@@ -73,12 +35,7 @@ def competition_lines() -> Iterator[Line]:
     drive = s - own * a * b - across * other * second
     moved = (b * drive * b + a * drive * a).subs(b, a)
     strength, partner = sp.symbols("pi_1 pi_2", positive=True)
-    modes = CoupledModes(
-        names=("pi_1", "pi_2"),
-        s=(s, sp.S.Zero),
-        kappa=sp.ImmutableMatrix([[own, across], [across, own]]),
-    )
-    claimed = modes.rhs[0] * modes.tau
+    claimed = 2 * strength * (s - own * strength - across * partner)
     claimed = claimed.subs({strength: a**2, partner: other * second})
     yield Line(
         says="Modes of several pathways **couple**, each with amplitudes $a$ and $b$ and the "
@@ -100,21 +57,19 @@ def _competition_loss() -> Line:
         sp.symbols(f"{name}_1:5", positive=True) for name in ("s", "d", "k", "g")
     )
     k, g = sp.diag(*overlaps[:2]), sp.diag(*inputs[:2])
-    modes = CoupledModes(
-        names=tuple(f"pi_{place}" for place in range(1, 5)),
-        s=drives,
-        kappa=sp.ImmutableMatrix(sp.BlockMatrix(
-            [[sp.diag(*own[:2]), k * g], [k * g, sp.diag(*own[2:])]]
-        )),
-    )  # fmt: skip
+    strengths = sp.symbols("pi_1:5", positive=True)
+    kappa = sp.Matrix(sp.BlockMatrix(
+        [[sp.diag(*own[:2]), k * g], [k * g, sp.diag(*own[2:])]]
+    ))  # fmt: skip
+    left = sp.Matrix(drives) - kappa * sp.Matrix(strengths)
     # In matrices: those of one pathway turned are K and G of the other.
-    b, other = (sp.diag(*modes.strengths[place : place + 2]) for place in (0, 2))
+    b, other = (sp.diag(*strengths[place : place + 2]) for place in (0, 2))
     square = b.T * b * sp.diag(*own[:2]) + other.T * other * sp.diag(*own[2:])
     square += b.T * k * other * g + other.T * k.T * b * g.T
     traced = (
         square.trace() / 2 - (b.T * sp.diag(*drives[:2]) + other.T * sp.diag(*drives[2:])).trace()
     )
-    pairs = list(zip(modes.strengths, modes.drives, strict=True))
+    pairs = list(zip(strengths, left, strict=True))
     # Minus half of every strength times its drive and its bracket.
     summed = sp.Add(*(-x * (s + drive) / 2 for s, (x, drive) in zip(drives, pairs, strict=True)))
     return Line(

@@ -6,12 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy as sp
 from scipy.integrate import solve_ivp
 
 from symreln.errors import LimitReachedError
 from symreln.laws.choice import expected_start
-from symreln.laws.coupled_modes import CoupledModes, integrate_modes
+from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import DRAWN, PRECISE, integrate
 from symreln.laws.law import Regime
 from symreln.specs.model import NetworkSpec
@@ -99,25 +98,6 @@ def test_coupled_modes_against_an_implicit_integrator(seed):
     )
     # The integrator's share between steps, relative to the plateaus.
     np.testing.assert_allclose(found, flow.y, rtol=1e-8, atol=1e-8 * flow.y.max())
-
-
-def test_right_hand_side_is_the_equation_that_is_integrated():
-    s, kappa = (sp.Rational(1, 2), sp.sqrt(2)), sp.ImmutableMatrix([[1, 2], [-1, 3]])
-    system = CoupledModes(names=("pi_1_1", "pi_2_1"), s=s, kappa=kappa, tau=sp.Integer(5))
-    x, y = system.strengths
-    assert system.rhs == (
-        2 * x * (sp.Rational(1, 2) - (x + 2 * y)) / 5,
-        2 * y * (sp.sqrt(2) - (-x + 3 * y)) / 5,
-    )
-    numbers = {x: sp.Rational(1, 3), y: sp.Rational(1, 7)}
-    step = 1e-4
-    found = integrate_modes(
-        [0.5, 2**0.5], np.array(kappa, dtype=float), [1 / 3, 1 / 7], np.array([0.0, step]), 5.0
-    )
-    slope = (found[:, 1] - found[:, 0]) / step
-    # A difference quotient: its error is the second derivative, below 1, times half the step.
-    for value, rhs in zip(slope, system.rhs, strict=True):
-        assert float(rhs.subs(numbers)) == pytest.approx(value, abs=step)
 
 
 # -- loss and initial strengths --------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.mode_system import mode_system, symbolic_system
+from symreln.claims.equilibria import mode_system, symbolic_drives
 from symreln.claims.probes import overlap_matrices, probe_bases
 from symreln.exact.matrix import ExactMatrix
 from symreln.verdict.coupling import _proportionality
@@ -83,12 +83,14 @@ def test_exact_factors_give_the_couplings_of_numpy(spec):
 
 def test_symbolic_system_is_the_numeric_one():
     (stage,) = sr.derive(race_of_three(RATIONAL)).stages
-    exact, numeric = symbolic_system(stage, {}), mode_system(stage)
+    exact, numeric = symbolic_drives(stage, {}), mode_system(stage)
     assert exact is not None
-    np.testing.assert_allclose(np.array(exact.kappa, dtype=float), numeric.kappa, atol=1e-14)
-    np.testing.assert_allclose([float(s) for s in exact.s], numeric.s, rtol=1e-14)
-    assert exact.names == numeric.labels
-    assert symbolic_system(sr.derive(race(GOLDEN)).stages[0], {}) is None
+    kappa = [[-float(drive.coeff(name)) for name in exact] for drive in exact.values()]
+    np.testing.assert_allclose(kappa, numeric.kappa, atol=1e-14)
+    s = [float(drive.subs(dict.fromkeys(exact, 0))) for drive in exact.values()]
+    np.testing.assert_allclose(s, numeric.s, rtol=1e-14)
+    assert tuple(map(str, exact)) == numeric.labels
+    assert symbolic_drives(sr.derive(race(GOLDEN)).stages[0], {}) is None
 
 
 def test_pathways_without_common_outputs_are_no_pair():

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.equilibria import symbolic_drives
 from symreln.claims.from_weights import white_inputs
 from symreln.claims.lines import derivation_lines
-from symreln.claims.mode_system import symbolic_system
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import said_at
 from symreln.claims.starts import printed_starts
@@ -122,13 +122,13 @@ def written_system(derivation: Derivation, stage: StageDerivation) -> Equation |
     """
     if stage.verdict.level is not Level.COUPLED_MODES or derivation.by_edges:
         return None
-    system = symbolic_system(stage, derivation.spec.symbols)
-    if system is None:
+    drives = symbolic_drives(stage, derivation.spec.symbols)
+    if drives is None:
         return None
     notation = Notation.of(derivation.spec)
     lines = tuple(
         rf"\tau {_dotted(p)} &= 2 {to_latex(p)} \left( {notation.latex(drive)} \right)"
-        for p, drive in zip(system.strengths, system.drives, strict=True)
+        for p, drive in drives.items()
     )
     return equation(*lines[:MOST_EQUATIONS])
 

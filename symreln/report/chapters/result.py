@@ -194,7 +194,7 @@ def _winners(derivation: Derivation) -> Iterator[Block]:
     """Say which modes are left in the end where modes compete for what they learn."""
     found = derivation.ask(equilibria_of)
     for race in () if found is None else found.competitions:
-        if race.end is not None:
+        if race.phi is not None:
             yield prose(*_winners_of(race))
 
 
