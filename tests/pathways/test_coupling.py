@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims.couplings import overlap_matrices
 from symreln.claims.equilibria import mode_system, symbolic_drives
-from symreln.claims.probes import overlap_matrices, probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.exact.matrix import ExactMatrix
 from symreln.verdict.coupling import _proportionality
 from symreln.verdict.judge import Level

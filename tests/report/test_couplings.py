@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 import symreln as sr
-from symreln.claims.probes import overlap_matrices
+from symreln.claims.couplings import overlap_matrices
 from symreln.report import latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json

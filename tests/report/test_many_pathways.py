@@ -7,8 +7,8 @@ import pytest
 
 import symreln as sr
 from symreln.claims import couplings
+from symreln.claims.couplings import overlap_matrices
 from symreln.claims.derivation import Derivation
-from symreln.claims.probes import overlap_matrices
 from symreln.document.model import Equation, Paragraph, Section, plain_text, walk
 from symreln.report import html, latex
 from symreln.report.chapters import data
