@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.probes import learning_modes, overlap_matrices, probe_bases
+from symreln.claims.couplings import overlap_matrices
+from symreln.claims.probes import learning_modes, probe_bases
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.verdict.judge import Level
 from tests.cases import matrix_spec
