@@ -57,16 +57,10 @@ class EarlyStrengths(ByName[EarlyStrength]):
         found: κ of the modes that have one.
         unsupported: Why a pathway of the first stage has no κ, by name: no unit keeps its gate, or
             gates do not settle.
-        followed: Units that were followed; 0 where no pathway has a gate that units keep.
-        elsewhere: Share of these units that are open on some sample and have no pathway's gate.
-        closed: Share of these units that are closed on all samples.
     """
 
     found: Mapping[str, EarlyStrength] = field(default_factory=dict)
     unsupported: Mapping[str, str] = field(default_factory=dict)
-    followed: int = 0
-    elsewhere: float = 0.0
-    closed: float = 0.0
 
 
 def early_strengths(derivation: Derivation) -> EarlyStrengths:
@@ -106,13 +100,7 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
     for (pathway, mode, _), strength in zip(asked, found, strict=True):
         if mode.number == 1 and not strength.settled:
             unsupported[pathway.name] = _why_none(strength, units)
-    return EarlyStrengths(
-        found=strengths,
-        unsupported=unsupported,
-        followed=units,
-        elsewhere=found[0].elsewhere,
-        closed=found[0].closed,
-    )
+    return EarlyStrengths(found=strengths, unsupported=unsupported)
 
 
 def begin_early_strengths(derivation: Derivation) -> None:

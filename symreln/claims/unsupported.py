@@ -1,13 +1,12 @@
-"""Pathways whose gates no hidden unit of a ReLU network keeps, and units that count for none."""
+"""Pathways whose gates no hidden unit of a ReLU network keeps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.records import record
-from symreln.base.rounding import percent
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths, unsupported_pathways
 from symreln.exact.enclosure import ball, rounded_text
@@ -27,12 +26,10 @@ class _Unsupported(Claim):
     Attributes:
         reasons: Why, by a pathway's name.
         where: The values of the parameters for which that is decided, as text.
-        counted: A sentence on the units that were followed and count for no pathway, or "".
     """
 
     reasons: Mapping[str, str]
     where: Mapping[str, str]
-    counted: str = ""
 
     @property
     def sentence(self) -> str:
@@ -53,12 +50,6 @@ class _Unsupported(Claim):
         """Return the reasons."""
         return self.reasons
 
-    def lines(self) -> Iterator[str]:
-        """Say it on the terminal, and which units count for no pathway."""
-        yield from super().lines()
-        if self.counted:
-            yield self.counted
-
 
 def unsupported_of(derivation: Derivation) -> _Unsupported:
     """Return what is decided exactly."""
@@ -67,17 +58,8 @@ def unsupported_of(derivation: Derivation) -> _Unsupported:
 
 def unsupported_early(derivation: Derivation) -> _Unsupported:
     """Return what the units show that were followed through the early phase as well."""
-    early = derivation.ask(early_strengths)
-    counted = (
-        f"Of {early.followed} isolated hidden units that were followed, {percent(early.elsewhere)} "
-        f"end with a gate that no pathway has, and {percent(early.closed)} are closed on all "
-        "samples. The initial strengths do not count these units."
-    )
-    return _Unsupported(
-        reasons=early.unsupported,
-        where=_where(derivation.spec),
-        counted=counted if early.followed else "",
-    )
+    reasons = derivation.ask(early_strengths).unsupported
+    return _Unsupported(reasons=reasons, where=_where(derivation.spec))
 
 
 def _where(spec: Spec) -> dict[str, str]:

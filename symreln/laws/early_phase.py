@@ -30,7 +30,6 @@ Source: the alignment of single units is that of Maennel et al. 2018.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 from operator import matmul
 from typing import TYPE_CHECKING, Any
@@ -82,9 +81,6 @@ class EarlyStrength:
         spread: Standard deviation of the mode's initial strength between networks, relative to its
             mean, times √H.
         settled: Whether units keep the gate, and all that count for κ have come to theirs.
-        share: Share of the units that have the pathway's gate.
-        elsewhere: Share of the units that are open on some sample and have no pathway's gate.
-        closed: Share of the units that are closed on all samples: they move no more.
         moved: Share of κ by units that came to the gate or left it in the last look.
         orbit: Labels of the modes of the orbit, this one's included; empty where not known.
     """
@@ -93,9 +89,6 @@ class EarlyStrength:
     error: float
     spread: float
     settled: bool
-    share: float
-    elsewhere: float = 0.0
-    closed: float = 0.0
     moved: float = 0.0
     orbit: tuple[str, ...] = ()
 
@@ -119,7 +112,7 @@ class EarlyMode:
     v: np.ndarray
 
 
-class EarlyPhase:
+class _EarlyPhase:
     """Single ReLU units in the field of the targets.
 
     Args:
@@ -206,7 +199,7 @@ class EarlyPhase:
         }
         for _ in range(MOST_LOOKS):
             self._advance(look)
-            on, elsewhere, closed = self._census()
+            on = self._census()
             for place, places in members.items():
                 before = found.get(places[0])
                 if before is None or not before.settled:
@@ -216,9 +209,6 @@ class EarlyPhase:
                     own = [np.where(on[:, [p]], each, 0.0) for each, p in own]
                     pooled = _pooled(own, controls[place], moved, before)
                     found.update(dict.fromkeys(places, pooled))
-                share = float(on[:, [modes[p].pathway for p in places]].mean())
-                counted = {"share": share, "elsewhere": elsewhere, "closed": closed}
-                found.update({p: replace(found[p], **counted) for p in places})
             if all(each.settled for each in found.values()):
                 break
             last = on
@@ -237,11 +227,11 @@ class EarlyPhase:
         self._second /= size[:, None]
         self._logs += np.log(size)
 
-    def _census(self) -> tuple[np.ndarray, float, float]:
-        """Return who has which gate, and the shares of units that are open elsewhere and closed.
+    def _census(self) -> np.ndarray:
+        """Return who has which gate, shape (units, pathways).
 
-        Who has which gate has shape (units, pathways). Of several gates that a unit has, on samples
-        of its boundary, the nearest counts, samples weighted by (w·x)².
+        Of several gates that a unit has, on samples of its boundary, the nearest counts, samples
+        weighted by (w·x)².
         """
         seen = self._first @ self._x
         squares, opened = seen * seen, seen > 0
@@ -254,8 +244,7 @@ class EarlyPhase:
         missed = np.column_stack([np.where(w, squares, 0.0).sum(axis=1) for w in wrong])
         missed[~has] = np.inf
         closed = ~(opened & clear).any(axis=1)
-        has &= (missed == missed.min(axis=1, keepdims=True)) & ~np.expand_dims(closed, 1)
-        return has, float((~closed & ~has.any(axis=1)).mean()), float(closed.mean())
+        return has & (missed == missed.min(axis=1, keepdims=True)) & ~np.expand_dims(closed, 1)
 
     def _squares(self, mode: EarlyMode) -> np.ndarray:
         """Return what every unit would add to each equal mode, shape (units, multiplicity)."""
@@ -279,7 +268,7 @@ def followed(
 
     Here, because a process beside, which may do it, needs nothing else that takes time to import.
     """
-    units = EarlyPhase(rng=np.random.default_rng(seed), **given)
+    units = _EarlyPhase(rng=np.random.default_rng(seed), **given)
     return units.units, units.strengths(modes, orbits)
 
 
@@ -334,7 +323,7 @@ def _pooled(
     units = np.mean([each.mean(axis=1) for each in squares], axis=0)
     mean = float(units.mean())
     if not mean > 0:
-        return EarlyStrength(kappa=0.0, error=0.0, spread=np.inf, settled=False, share=0.0)
+        return EarlyStrength(kappa=0.0, error=0.0, spread=np.inf, settled=False)
     fit = np.linalg.lstsq(controls, units)[0]
     error = float((units - controls @ fit).std() / np.sqrt(len(units)))
     kappa = float(fit[0]) if fit[0] > 0 else mean
@@ -350,6 +339,5 @@ def _pooled(
         error=error,
         spread=float(np.sqrt(max(variance, 0.0))) / kappa,
         settled=settled,
-        share=0.0,
         moved=moved / kappa,
     )

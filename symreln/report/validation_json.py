@@ -82,7 +82,7 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
     split, law, drift = validation.split, validation.law, validation.drift
     return {
         "mean_field": _mean_field(validation, encode),
-        "initial_strengths": _strengths(validation, encode),
+        "initial_strengths": _strengths(validation),
         "alignment": {
             "gdln": encode(validation.gdln_alignment),
             "network": None if split is None else encode(split.alignment),
@@ -177,21 +177,12 @@ def _short(values: np.ndarray | None) -> list[float] | None:
     return None if values is None else [float(f"{value:.{DIGITS}g}") for value in values]
 
 
-def _strengths(validation: Validation, encode: Encoder) -> dict[str, Any] | None:
-    """Return what strengths start from; null where the early phase says nothing of them.
-
-    "units" are those that were followed: which share of them is open on some sample and has no
-    pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
-    """
+def _strengths(validation: Validation) -> dict[str, Any] | None:
+    """Return what strengths start from; null where the early phase says nothing of them."""
     found = validation.derivation.ask(early_strengths)
     if not found and not found.unsupported:
         return None
-    units = encode.fields(found, "followed", "elsewhere", "closed")
-    return {
-        "unsupported": dict(found.unsupported),
-        "units": units if found.followed else None,
-        "pathways": dict(validation.kappas),
-    }
+    return {"unsupported": dict(found.unsupported), "pathways": dict(validation.kappas)}
 
 
 def _representations(validation: Validation) -> dict[str, Any]:

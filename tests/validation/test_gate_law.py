@@ -44,7 +44,7 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-different"])
 def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkeypatch):
     """κ says how many units a pathway has: here four times the hidden units, to tell."""
-    monkeypatch.setattr("symreln.claims.starts.pathway_kappas", lambda *_: {"common": 4.0})
+    monkeypatch.setattr("symreln.claims.starts._pathway_kappas", lambda *_: {"common": 4.0})
     derivation = sr.derive(sr.load(name)).at_values
     law = derivation.ask(gate_law_of)
     assert law.integrated == (name == "contextual-different")

@@ -9,8 +9,7 @@ import pytest
 
 import symreln as sr
 from symreln import validate
-from symreln.claims.early import early_strengths
-from symreln.claims.starts import pathway_kappas
+from symreln.claims.starts import starts_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.report.terminal_validation import show_validation
@@ -138,4 +137,4 @@ def test_few_units_are_no_share_of_many():
         network = {**TABLES["network"], "hidden": hidden, "activation": "relu", "steps": 2}
         spec = sr.load({"dataset": data, "pathway": [{"name": "all"}], "network": network})
         numbers = sr.derive(spec)
-        assert set(pathway_kappas(numbers, numbers.ask(early_strengths))) == names
+        assert set(numbers.ask(starts_of).kappas) == names

@@ -30,7 +30,6 @@ def test_the_confrontation_goes_on(confronted):
 def test_json_document_and_terminal_say_why(confronted):
     found = confronted.to_json()["initial_strengths"]
     assert set(found["unsupported"]) == {"sample_1", "sample_2", "sample_3", "sample_4"}
-    assert found["units"] is None
     derivation = confronted.derivation
     assert derivation.to_json()["unsupported"] == found["unsupported"]
     said = [line for line in summary_of(derivation)["tail"] if "unsupported" in line]
@@ -53,15 +52,3 @@ def test_the_command_says_it_and_ends_with_the_verdict(tmp_path, capsys):
     assert capsys.readouterr().out.count("unsupported pathways at Delta = 1.5: ") == 1
     written = json.loads((tmp_path / "out" / "validation.json").read_text())
     assert written["initial_strengths"]["pathways"] == {}
-
-
-def test_units_on_other_gates_are_counted():
-    spec = sr.load("xor", overrides=("parameters.Delta.value=1", "network.steps=400"))
-    found = sr.validate(sr.derive(spec), seeds=2)
-    told = found.to_json()["initial_strengths"]
-    assert told["unsupported"] == {}
-    assert 0.2 < told["units"]["elsewhere"] < 0.4
-    assert told["units"]["followed"] == 4000
-    assert "end with a gate that no pathway has" in render(
-        derivation_document(found.derivation, found)
-    )

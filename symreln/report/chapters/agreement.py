@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent, positional
 from symreln.claims.integration import network_of
-from symreln.claims.unsupported import unsupported_early
 from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -226,11 +225,10 @@ def _gates(validation: Validation) -> list[Block]:
                 "**Gates** are fixed in the theory and move in the network{text}. At the end "
                 "{exact} of the contribution comes from hidden units whose activity is exactly the "
                 "gate of a pathway; with every unit given to the nearest gate, the pathways have "
-                "these shares of it: {shown}. {counted}",
+                "these shares of it: {shown}.",
                 text=text,
                 exact=percent(split.exact),
                 shown=shown,
-                counted=derivation.ask(unsupported_early).counted,
             )
         )
     if validation.law is not None:
