@@ -21,7 +21,6 @@ from symreln.claims.prediction import closed_forms, loss_of_modes
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, train_gated
-from symreln.laws.chain_start import rising_curves
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
@@ -158,12 +157,12 @@ def _unlike(known: Regime) -> str:
 
 
 def _flow_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
-    layers, gain = numbers.known.layers, numbers.known.uses ** (1 / numbers.known.layers)
-    curves, tau = {}, float(numbers.tau or 1) / gain
+    curves, start = {}, Start(strength0=Fraction(0))
     for _, mode in learning_modes(numbers):
         assert mode.d_eff is not None  # of closed modes every one has it
-        s, d = mode.s.to_float(), mode.d_eff.to_float()
-        curves[mode.label] = rising_curves(layers, s, d, starts, times, tau)
+        s, d = np.array([mode.s.to_float()]), np.array([mode.d_eff.to_float()])
+        law = started(numbers.known, s, d, numbers.tau or 1, ops=NUMPY, start=start)
+        curves[mode.label] = replace(law, strength0=starts[:, None]).strengths(times)
     return _mean_of(numbers, curves, times)
 
 

@@ -34,14 +34,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import sympy as sp
 
 from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.errors import InputError
-from symreln.laws.depth import Clock, Depth
 from symreln.laws.network_flow import NetworkFlow
-from symreln.laws.ops import NUMPY
 
 if TYPE_CHECKING:
     from symreln.networks.shared_edges import EdgeData, Sharing
@@ -57,10 +54,6 @@ ALIGNED = 30.0
 STEP = 0.05
 #: By how many times steps are longer where edges are shared: T changes by less than 1e-4.
 _LONGER = 4
-#: Logit of a strength over its plateau from which float64 does not tell them apart.
-_SETTLED = 38.0
-#: Distance of the table's entries in the logit: linear between them is right to its square over 8.
-_SPACING = 2e-3
 
 
 @record(eq=False)
@@ -122,7 +115,7 @@ def chain_start(layers: int, units: int, draws: int = DRAWS) -> ChainStart:
         msg = f"chain_start: {layers} layers, {units} units, {draws} draws. Give at least 3, 1, 2"
         raise InputError(msg)
     shapes = zip((*(units,) * (layers - 1), 1), (1, *(units,) * (layers - 1)), strict=True)
-    flow = early_flow(tuple(shapes), (tuple(range(layers)),))
+    flow = _early_flow(tuple(shapes), (tuple(range(layers)),))
     return _followed(flow, (1,) * layers, units, draws)
 
 
@@ -139,7 +132,7 @@ def shared_start(edges: EdgeData, sharing: Sharing) -> ChainStart:
     at = {edge: place for place, edge in enumerate(chosen)}
     sizes = {n.name: n.size if n.is_hidden else 1 for n in edges.graph.nodes}
     ends = [(edges.graph.edges[e].target, edges.graph.edges[e].source) for e in chosen]
-    flow = early_flow(
+    flow = _early_flow(
         tuple((sizes[target], sizes[source]) for target, source in ends),
         tuple(tuple(at[edge] for edge in path) for path in first),
     )
@@ -147,7 +140,7 @@ def shared_start(edges: EdgeData, sharing: Sharing) -> ChainStart:
     return _followed(flow, sharing.uses, sharing.widths[0], DRAWS)
 
 
-def early_flow(
+def _early_flow(
     shapes: tuple[tuple[int, int], ...], paths: tuple[tuple[int, ...], ...]
 ) -> NetworkFlow:
     """Return the early flow of one mode, with s = τ = 1: nothing saturates.
@@ -168,7 +161,7 @@ def early_flow(
 
 def _followed(flow: NetworkFlow, uses: tuple[int, ...], units: int, draws: int) -> ChainStart:
     children = np.random.SeedSequence(SEED).spawn(draws)
-    times = [blow_up(flow, _drawn(flow, units, child), uses) for child in children]
+    times = [_blow_up(flow, _drawn(flow, units, child), uses) for child in children]
     gain = prod(uses) ** (1 / len(uses))
     return ChainStart(layers=len(uses), units=units, times=gain * np.array(times))
 
@@ -186,11 +179,11 @@ def _drawn(flow: NetworkFlow, units: int, child: np.random.SeedSequence) -> list
     return [drawn[order.index(edge)] for edge in range(len(order))]
 
 
-def blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], uses: Sequence[int]) -> float:
+def _blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], uses: Sequence[int]) -> float:
     """Return when the weights of an early flow become infinite.
 
     Args:
-        flow: From :func:`early_flow`.
+        flow: From :func:`_early_flow`.
         weights: At the start.
         uses: How many pathways use the edges at each place, three places at least.
 
@@ -204,17 +197,17 @@ def blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], uses: Sequence[int
     while (size := max(float(np.linalg.norm(state[edge])) for edge in outer)) < ALIGNED:
         first = flow.velocity(state)
         if not any(np.any(part) for part in first):
-            msg = "blow_up: the weights do not move; give layers that are not zero"
+            msg = "chain_start: the weights do not move; give layers that are not zero"
             raise InputError(msg)
         step = unit / max(size, 2.0) ** order
-        state = runge_kutta(flow.velocity, state, first, step)
+        state = _runge_kutta(flow.velocity, state, first, step)
         time += step
     # Aligned weights go up as balanced ones do.
     strength = float(np.mean(flow.maps(state)))
     return time + strength ** (-order / layers) / order / gain
 
 
-def runge_kutta(
+def _runge_kutta(
     slopes: Callable[[list[np.ndarray]], list[np.ndarray]],
     state: list[np.ndarray],
     first: list[np.ndarray],
@@ -230,34 +223,3 @@ def runge_kutta(
 
 def _moved(state: list[np.ndarray], slopes: list[np.ndarray], step: float) -> list[np.ndarray]:
     return [part + step * slope for part, slope in zip(state, slopes, strict=True)]
-
-
-def rising_curves(
-    layers: int, s: float, d: float, strength0: np.ndarray, times: np.ndarray, tau: float
-) -> np.ndarray:
-    """Return one mode's strengths from many starts, shape (starts, times).
-
-    Those of :class:`symreln.laws.depth.Depth` to 1e-6 of the plateau, a hundred times faster: one
-    table of the clock serves all starts, linear between its entries.
-
-    Args:
-        layers: L, at least 3.
-        s: Singular value, positive.
-        d: Input eigenvalue, positive.
-        strength0: Initial strengths, positive.
-        times: Times in steps, >= 0.
-        tau: Time constant in steps.
-    """
-    plateau = s / d
-    share = np.asarray(strength0) / plateau
-    if np.any(share >= 1):
-        numbers = map(np.asarray, (s, d, tau))
-        starts = np.asarray(strength0)[:, None]
-        given = dict(zip(("s", "d", "tau"), numbers, strict=True))
-        law = Depth(layers=sp.Integer(layers), strength0=starts, ops=NUMPY, **given)
-        return law.strengths(times)
-    clock = Clock(layers=layers, ops=NUMPY)
-    begin = clock.logit(share)
-    y = np.linspace(begin.min(), _SETTLED, max(2, int((_SETTLED - begin.min()) / _SPACING)))
-    growth = layers * s * plateau ** (1 - 2 / layers) * np.asarray(times) / tau
-    return plateau * clock.share(np.interp(clock.at(begin)[0][:, None] + growth, clock.at(y)[0], y))

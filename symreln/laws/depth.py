@@ -43,7 +43,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
+from flint import arb, ctx
 
 from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
@@ -126,7 +126,7 @@ class Depth(Law):
     def solved(self) -> sp.Expr:
         """The inverse of :attr:`time`."""
         given = (self.layers, sp.Integer(self.stepwise), self.s, self.d, self.strength0, self.tau)
-        found: Any = sp.S.Zero if self.rests else StrengthAt(*given, self.t)
+        found: Any = sp.S.Zero if self.rests else _StrengthAt(*given, self.t)
         return found
 
     @property
@@ -186,7 +186,7 @@ class Depth(Law):
 
     def _stage(self, root: sp.Expr) -> sp.Expr:
         layers = int(self.layers)
-        return integral(layers, root) - root ** (2 - layers) / (layers - 2)
+        return _integral(layers, root) - root ** (2 - layers) / (layers - 2)
 
     def residual(self) -> sp.Expr:
         r"""Zero exactly when dt/dπ · π' − 1 vanishes, of the flow, and its delay is that of steps.
@@ -281,13 +281,12 @@ class Depth(Law):
                 rf"T(\rho) &= {to_latex(self.stage)}",
             ),
             because="each part of the second fraction is a logarithm; conjugate pairs are real",
-            check="the sum over roots, in the cyclotomic field; differentiated, the integrand "
-            "comes out",
+            check="differentiated, the integrand comes out",
             holds=_integral_defect(layers) == 0
             and vanish(
                 integrand - alone - rest,
                 # The integral that is proven has the second part for its derivative.
-                (self.stage - integral(layers, root)).diff(root) - alone,
+                (self.stage - _integral(layers, root)).diff(root) - alone,
             ),
         )
         time = rf"{to_latex(scale)} \left[T(\rho) - T(\rho_0)\right]"
@@ -383,7 +382,7 @@ class Depth(Law):
         result = np.array(strength0, dtype=float)
         mine = (share < 1) & (growth > 0)
         if mine.any():
-            clock = Clock(layers=layers, ops=NUMPY, late=self._late(unit[mine]))
+            clock = _Clock(layers=layers, ops=NUMPY, late=self._late(unit[mine]))
             goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
             y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
             result[mine] = plateau[mine] * clock.share(y)
@@ -419,11 +418,11 @@ class Depth(Law):
             for t, g, y in zip(times, grown, near, strict=True)
         )
 
-    def _clock(self) -> tuple[Clock, Any]:
+    def _clock(self) -> tuple[_Clock, Any]:
         """Return the clock, and by how much it moves in a step."""
         layers = int(self.layers)
         unit = layers * self.s * self.plateau ** (1 - self.ops.number(2) / layers) / self.tau
-        return Clock(layers=layers, ops=self.ops, late=self._late(unit)), unit
+        return _Clock(layers=layers, ops=self.ops, late=self._late(unit)), unit
 
     def _late(self, unit: Any) -> Any:
         """Return by how many units of the clock gradient descent is late, of one of ln|f|.
@@ -457,7 +456,7 @@ class Depth(Law):
 
 
 @record
-class Clock:
+class _Clock:
     """E(y) of one depth, and its inverse; floats or balls.
 
     Attributes:
@@ -547,7 +546,7 @@ class Clock:
         growth = np.minimum(grown, 1e300)
         begin = np.full(len(growth), start)
         late = np.full(len(growth), float(self.late))
-        floats = Clock(layers=self.layers, ops=NUMPY, late=late)
+        floats = _Clock(layers=self.layers, ops=NUMPY, late=late)
         try:
             with np.errstate(all="ignore"):
                 found = floats.settled(floats.at(begin)[0] + growth, begin, growth)
@@ -603,7 +602,7 @@ def _fallen(share: float, layers: int, growth: np.ndarray) -> np.ndarray:
     return np.exp(np.hstack([u for _, u in parts])[0])[place[1:]]
 
 
-class StrengthAt(sp.Function):
+class _StrengthAt(sp.Function):
     """π(t) of :class:`Depth`, a function of L, whether in steps, s, d, π₀, τ and t."""
 
     nargs = 7
@@ -628,10 +627,7 @@ def _chain(layers: sp.Integer) -> sp.Expr:
     return sp.cancel(by_strength * rate - 1)
 
 
-_X, _COS, _SIN, _COS_M, _SIN_M = sp.symbols("_x _cos _sin _cos_m _sin_m", real=True)
-
-
-def integral(layers: int, x: sp.Expr) -> sp.Expr:
+def _integral(layers: int, x: sp.Expr) -> sp.Expr:
     """Return J as it is printed, real and continuous for 0 <= x < 1.
 
     In logarithms and arc tangents; of many layers as the integral that it is.
@@ -641,71 +637,31 @@ def integral(layers: int, x: sp.Expr) -> sp.Expr:
         x: Where.
     """
     if layers > _MOST_PRINTED:
-        return sp.Integral(_X / (1 - _X**layers), (_X, 0, x))
+        return sp.Integral(X / (1 - X**layers), (X, 0, x))
     terms: list[Any] = [sp.log(1 - x)]
     if layers % 2 == 0:
         terms.append(sp.log(1 + x))
     for j in range(1, (layers + 1) // 2):
         angle: Any = 2 * sp.pi * sp.Rational(j, layers)
-        values = {
-            _COS: sp.cos(angle),
-            _SIN: sp.sin(angle),
-            _COS_M: sp.cos(2 * angle),
-            _SIN_M: sp.sin(2 * angle),
-        }
-        terms.append(_pair(_X).xreplace(values).replace(sp.atan, _one_fraction).subs(_X, x))
+        cosine, sine = sp.cos(angle), sp.sin(angle)
+        logarithm = sp.log(1 - 2 * cosine * X + X**2)
+        arc = sp.atan(sp.together(sine * X / (1 - cosine * X)))
+        pair = sp.cos(2 * angle) * logarithm - 2 * sp.sin(2 * angle) * arc
+        terms.append(pair.subs(X, x))
     return -sp.Add(*terms) / layers
-
-
-def _one_fraction(argument: sp.Expr) -> sp.Expr:
-    return sp.atan(sp.together(argument))
-
-
-def _pair(x: sp.Expr) -> sp.Expr:
-    """Return the terms of a root of unity and of its conjugate, without the factor -1/L."""
-    logarithm = sp.log(1 - 2 * _COS * x + x**2)
-    return _COS_M * logarithm - 2 * _SIN_M * sp.atan(_SIN * x / (1 - _COS * x))
 
 
 @lru_cache(maxsize=64)
 def _integral_defect(layers: int) -> sp.Expr:
-    r"""Return 0 exactly when ``integral`` is an antiderivative of x/(1 - x^L), 0 at x = 0.
+    r"""Return 0 exactly when ``_integral`` is an antiderivative of x/(1 - x^L), 0 at x = 0.
 
-    An integral with x as its upper limit is by the fundamental theorem. The real pair's derivative
-    is that of its two complex logarithms, decided with sin² = 1 − cos² and cos, sin free. Their sum
-    over all roots, times 1 − x^L, is a polynomial whose coefficients are computed in the cyclotomic
-    field.
+    An integral with x as its upper limit is by the fundamental theorem. Of logarithms the numerator
+    of the difference is a polynomial whose coefficients, sums of roots, vanish one by one.
     """
+    found = _integral(layers, X)
+    difference = found.diff(X) - X / (1 - X**layers)
     if layers > _MOST_PRINTED:
-        return integral(layers, _X).diff(_X) - _X / (1 - _X**layers)
-    root = _COS + sp.I * _SIN
-    factor = _COS_M - sp.I * _SIN_M
-    conjugate = 1 - (_COS - sp.I * _SIN) * _X
-    # 2 Re of factor · (−root) / (1 − root x), over the real denominator |1 − root x|².
-    numerator = 2 * sp.re(sp.expand(-factor * root * conjugate))
-    bottom = 1 - 2 * _COS * _X + _X**2
-    top = sp.fraction(sp.cancel(sp.together(_pair(_X).diff(_X) - numerator / bottom)))[0]
-    pair = sp.expand(sp.rem(sp.expand(top), _SIN**2 + _COS**2 - 1, _SIN))
-    start = _pair(sp.S.Zero)
-    return defect(pair, start, _cyclotomic_defect(layers))
-
-
-def _cyclotomic_defect(layers: int) -> sp.Expr:
-    r"""Return 0 when (1/L) Σ_j ω_j^{-1} (1 - x^L)/(1 - ω_j x) is x.
-
-    (1 − x^L)/(1 − ω_j x) = Σ_k ω_j^k x^k because ω_j^L = 1, so the coefficient of x^k is
-    (1/L) Σ_j ω^{j(k-1)}.
-    """
-    modulus = fmpq_poly(fmpz_poly.cyclotomic(layers))
-    powers = [fmpq_poly([1])]
-    for _ in range(layers):
-        powers.append(powers[-1] * fmpq_poly([0, 1]) % modulus)
-    if powers[layers] != powers[0]:
-        return sp.S.One
-    for k in range(layers):
-        total = fmpq_poly([0])
-        for j in range(layers):
-            total += powers[j * (k - 1) % layers]
-        if total * fmpq(1, layers) != fmpq_poly([int(k == 1)]):
-            return sp.S.One
-    return sp.S.Zero
+        return difference
+    top = sp.fraction(sp.together(difference))[0]
+    coefficients = sp.Poly(sp.expand(top), X).all_coeffs()
+    return defect(found.subs(X, 0), *map(sp.simplify, coefficients))

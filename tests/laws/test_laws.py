@@ -16,7 +16,7 @@ from scipy.integrate import quad
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.enclosure import precision
 from symreln.laws import depth, one_layer, two_layer, unbalanced
-from symreln.laws.depth import Clock, Depth
+from symreln.laws.depth import Depth, _Clock
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import ARB, NUMPY
@@ -120,7 +120,7 @@ def test_a_wrong_asymptote_is_caught(asymptote):
 @pytest.mark.parametrize("layers", [3, 4, 6, 7, 12])
 def test_logarithms_are_the_integral(layers):
     assert depth._integral_defect(layers) == 0
-    found = sp.N(depth.integral(layers, sp.Rational(3, 7)), 40)
+    found = sp.N(depth._integral(layers, sp.Rational(3, 7)), 40)
     with mp.workdps(40):
         whole = mp.quad(lambda r: r / (1 - r**layers), [0, mpf(3) / 7])
         assert abs(found - sp.Float(whole, 40)) < 1e-35
@@ -147,8 +147,8 @@ def test_wrong_formulas_are_caught(monkeypatch, module, name, wrong):
 
 
 def test_wrong_integrals_are_caught(monkeypatch):
-    pair = depth._pair
-    monkeypatch.setattr(depth, "_pair", lambda x: pair(x) + x)
+    right = depth._integral
+    monkeypatch.setattr(depth, "_integral", lambda layers, x: right(layers, x) + x)
     assert depth._integral_defect.__wrapped__(5) != 0
 
 
@@ -270,7 +270,7 @@ def test_deep_ball_refuses_what_it_cannot_tell():
 
 def test_the_inverse_of_the_clock_holds_what_it_inverts():
     for layers, y in ((3, 2), (5, -30)):
-        clock = Clock(layers=layers, ops=ARB)
+        clock = _Clock(layers=layers, ops=ARB)
         with precision(200):
             found = clock.enclosed(clock.at(arb(y))[0], 1.01 * y)
             assert found.contains(arb(y))
