@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symreln.laws.lambda_balanced import BalancedMatrices
 
 #: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
-NUMBERS = (int, float, Fraction, np.number)
+_NUMBERS = (int, float, Fraction, np.number)
 Number = int | Fraction | float | str
 Rows = Sequence[Sequence[Number]] | np.ndarray
 
@@ -30,25 +30,21 @@ def from_weights(
     derivation: Derivation,
     w1: ExactMatrix | Rows | Number,
     w2: ExactMatrix | Rows | Number,
-    *,
-    tolerance: float = lambda_balanced.TOLERANCE,
 ) -> BalancedMatrices:
     r"""Solve the flow of a single pathway from its initial weights.
 
     No alignment and no small start is assumed. The inputs must be white and the weights λ-balanced,
     :math:`W_2^T W_2 - W_1 W_1^T = \lambda I`; λ may be 0 or of either sign. Of exact weights both
-    is decided exactly. Where a weight is a float, both may be off by a relative ``tolerance``: the
-    solution then says by how much, ``white_defect`` and ``balance_defect``.
+    is decided exactly. Where a weight is a float, both may be off by 1e-9 of their size.
 
     Args:
         derivation: Of one pathway of two layers without weight decay. Parameters take their
             declared values.
         w1: W₁, H rows, one column an input of the pathway; a number is one row and column.
         w2: W₂, one row an output of the pathway, H columns; likewise.
-        tolerance: Largest relative defect where weights are floats, at least 0.
 
     Returns:
-        The solution: ``to_numpy(times)`` of W₂W₁ and ``blocks(times)`` of W₁ᵀW₁, W₂W₁ and W₂W₂ᵀ;
+        The solution: ``to_numpy(times)`` of W₂W₁ and ``gram(times)`` of W₁ᵀW₁, W₂W₁ and W₂W₂ᵀ;
         times in steps, with the time constant of the spec's network, or in units of it without a
         network.
 
@@ -70,9 +66,6 @@ def from_weights(
     """
     what, call = "a derivation of pathways", "sr.from_weights(sr.derive(spec), w1, w2)"
     pathways = instance_of(derivation, Derivation, what, "from_weights", call)
-    if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
-        msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"
-        raise InputError(msg)
     why = _why_not(pathways)
     if why:
         msg = f"from_weights: {why}"
@@ -81,14 +74,8 @@ def from_weights(
     effective = numbers.pathways[0].effective
     rows = effective.sigma_yx.select(rows=effective.pathway.outputs)
     (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")
-    return lambda_balanced.solve(
-        rows,
-        effective.sigma_x,
-        first,
-        second,
-        numbers.tau or Fraction(1),
-        tolerance if rounded or also else 0.0,
-    )
+    tau, sigma_x = numbers.tau or Fraction(1), effective.sigma_x
+    return lambda_balanced.solve(rows, sigma_x, first, second, tau, rounded=rounded or also)
 
 
 def _why_not(derivation: Derivation) -> str:
@@ -106,7 +93,7 @@ def white_inputs(derivation: Derivation) -> bool:
     if _why_not(derivation):
         return False
     sigma_x = derivation.pathways[0].effective.sigma_x
-    return lambda_balanced.white_scale(sigma_x) is not None
+    return sigma_x.is_constant and lambda_balanced.off_identity(sigma_x)[1] == 0
 
 
 def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix, bool]:
@@ -114,12 +101,15 @@ def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix
     if isinstance(weights, ExactMatrix):
         return weights, False
     try:
-        if isinstance(weights, (*NUMBERS, str)):
+        if isinstance(weights, (*_NUMBERS, str)):
             weights = [[weights]]
         if any(isinstance(row, str) for row in weights):
             raise TypeError
-        rows = [[_plain(entry) for entry in row] for row in weights]
-        exact = [[_number(entry) for entry in row] for row in rows]
+        rows = [
+            [entry.item() if isinstance(entry, np.generic) else entry for entry in row]
+            for row in weights
+        ]
+        exact = [[exact_number(entry) for entry in row] for row in rows]
     except Finding as finding:
         msg = f"{name}: found {finding.found}, expected {finding.expected}. {finding.hint}"
         raise InputError(msg.strip()) from finding
@@ -128,11 +118,3 @@ def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix
         raise InputError(msg) from error
     rounded = any(isinstance(entry, float) for row in rows for entry in row)
     return ExactMatrix.from_rows(exact), rounded
-
-
-def _plain(entry: object) -> object:
-    return entry.item() if isinstance(entry, np.generic) else entry
-
-
-def _number(entry: object) -> Fraction:
-    return exact_number(entry)

@@ -24,11 +24,9 @@ The proof holds for every size: it is an identity between words in matrices that
 
 from __future__ import annotations
 
-import math
-import sys
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -76,23 +74,15 @@ def unfit(regime: Regime) -> str:
     return ""
 
 
-def _white_defect(sigma_x: ExactMatrix) -> tuple[Fraction, float]:
-    r"""Return beta, the mean eigenvalue of Sigma^x, and ‖Sigma^x − beta I‖ / ‖beta I‖."""
-    beta, square = _nearest_multiple(sigma_x)
-    return beta, _root(square / (beta**2 * sigma_x.shape[0])) if beta else math.inf
+def off_identity(matrix: ExactMatrix) -> tuple[Fraction, Fraction]:
+    """Return the nearest multiple of the identity, and the square of how far it is.
 
-
-def _balance_defect(w1: ExactMatrix, w2: ExactMatrix) -> tuple[Fraction, float]:
-    r"""Return lambda, and ‖W2ᵀW2 − W1W1ᵀ − lambda I‖ over ‖W1‖² + ‖W2‖² (Frobenius norms)."""
-    first, second = w1 @ w1.T, w2.T @ w2
-    balance, square = _nearest_multiple(second - first)
-    size = sum(m.entry(i, i).to_fraction() for m in (first, second) for i in _places(m))
-    return balance, _root(square / size**2) if square else 0.0
-
-
-def _root(square: Fraction) -> float:
-    """Return a square root in float64: 0 only of 0, however small the number is."""
-    return float(ball(square).sqrt()) or (sys.float_info.min if square else 0.0)
+    Args:
+        matrix: Square and without parameters.
+    """
+    mean = matrix.trace().to_fraction() / matrix.shape[0]
+    rest = matrix - ExactMatrix.identity(matrix.shape[0]).scale(mean)
+    return mean, rest.frobenius(rest).to_fraction()
 
 
 def _largest(matrix: ExactMatrix) -> str:
@@ -103,51 +93,8 @@ def _rounded(value: Fraction) -> str:
     return rounded_text(ball(value), 4)
 
 
-def _nearest_multiple(matrix: ExactMatrix) -> tuple[Fraction, Fraction]:
-    """Return the nearest multiple of the identity and the square of how far it is."""
-    exact = _multiple(matrix)
-    if exact is not None:
-        return exact, Fraction(0)
-    rows = matrix.to_fractions()
-    mean = sum((rows[i][i] for i in _places(matrix)), Fraction(0)) / matrix.shape[0]
-    squares = (
-        (value - mean * (i == j)) ** 2 for i, row in enumerate(rows) for j, value in enumerate(row)
-    )
-    return mean, sum(squares, Fraction(0))
-
-
-def _places(matrix: ExactMatrix) -> range:
-    return range(matrix.shape[0])
-
-
-def white_scale(sigma_x: ExactMatrix) -> Fraction | None:
-    """Return beta > 0 with Sigma^x = beta I, or None."""
-    beta = _multiple(sigma_x)
-    return beta if beta is not None and beta > 0 else None
-
-
-def _multiple(matrix: ExactMatrix) -> Fraction | None:
-    size = matrix.shape[0]
-    if matrix.shape != (size, size) or size == 0:
-        return None
-    first = matrix.entry(0, 0)
-    if not first.is_constant or matrix != ExactMatrix.identity(size).scale(first.to_fraction()):
-        return None
-    return first.to_fraction()
-
-
-class Blocks(NamedTuple):
-    """The blocks of QQᵀ at one time, or at several along a first axis.
-
-    Attributes:
-        input_gram: W₁ᵀW₁, n_x × n_x.
-        product: The network W₂W₁, n_y × n_x.
-        output_gram: W₂W₂ᵀ, n_y × n_y.
-    """
-
-    input_gram: Any
-    product: Any
-    output_gram: Any
+def _root(square: Fraction) -> str:
+    return rounded_text(ball(square).sqrt(), 3)
 
 
 @record
@@ -166,9 +113,6 @@ class BalancedMatrices:
         beta: β, the scale of white inputs.
         balance: λ.
         tau: Time constant in steps.
-        white_defect: ‖Σ^x − βI‖/‖βI‖; 0 where the inputs are exactly white. Beyond 0, β is the mean
-            eigenvalue, and the flow differs from this solution in proportion to the defect.
-        balance_defect: The same of W₂ᵀW₂ − W₁W₁ᵀ against λI, over ‖W₁‖² + ‖W₂‖².
     """
 
     sigma_yx: ExactMatrix
@@ -177,13 +121,6 @@ class BalancedMatrices:
     beta: Fraction
     balance: Fraction
     tau: Fraction = Fraction(1)
-    white_defect: float = 0.0
-    balance_defect: float = 0.0
-
-    @property
-    def exact(self) -> bool:
-        """Whether inputs and weights satisfy the conditions exactly, so that this is the flow."""
-        return not (self.white_defect or self.balance_defect)
 
     def residual(self) -> sp.Expr:
         """Zero exactly when the solution holds, for matrices of any size; see the module."""
@@ -195,10 +132,11 @@ class BalancedMatrices:
         Raises:
             InputError: The times are no numbers from 0 on.
         """
-        return self.blocks(times).product
+        n_x = self.w1.shape[1]
+        return self.gram(times)[:, n_x:, :n_x]
 
-    def blocks(self, times: Sequence[float] | np.ndarray) -> Blocks:
-        """Return all blocks of QQᵀ in float64, times first, stable for any t >= 0 in steps.
+    def gram(self, times: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Return QQᵀ in float64, times first: W₁ᵀW₁ and W₂W₂ᵀ are its blocks on the diagonal.
 
         Raises:
             InputError: The times are no numbers from 0 on, or float64 has no room for an entry or
@@ -212,8 +150,7 @@ class BalancedMatrices:
                 "large or too small for float64. Scale the weights or the data"
             )
             raise FloatRangeError(msg)
-        n_x = self.w1.shape[1]
-        return Blocks(whole[:, :n_x, :n_x], whole[:, n_x:, :n_x], whole[:, n_x:, n_x:])
+        return whole
 
     def _gram(self, times: np.ndarray) -> np.ndarray | None:
         """Return QQᵀ at times in steps, None where float64 has no room for it or loses Q."""
@@ -246,7 +183,8 @@ def solve(
     w1: ExactMatrix,
     w2: ExactMatrix,
     tau: Fraction = Fraction(1),
-    tolerance: float = 0.0,
+    *,
+    rounded: bool = False,
 ) -> BalancedMatrices:
     """Return the solution from initial weights, given as exact numbers.
 
@@ -256,7 +194,8 @@ def solve(
         w1: H × n_x.
         w2: n_y × H.
         tau: Time constant in steps.
-        tolerance: Largest relative defect of whiteness and balance; 0 decides exactly.
+        rounded: Whether numbers are floats, and may be off by :data:`TOLERANCE`; else both
+            conditions are decided exactly.
 
     Raises:
         InputError: The sizes do not fit.
@@ -270,31 +209,26 @@ def solve(
             f"{n_y} outputs. Give W1 of shape (H, {n_x}) and W2 of shape ({n_y}, H)"
         )
         raise InputError(msg)
-    needed = "0 is needed of exact weights" if not tolerance else f"at most {tolerance:g} is needed"
-    may = "" if tolerance else f". Weights in floats are taken up to {TOLERANCE:g}"
-    (beta, coloured), (balance, unbalanced) = _white_defect(sigma_x), _balance_defect(w1, w2)
-    if beta <= 0 or coloured > tolerance:
+    if rounded:
+        tolerance, needed = Fraction(TOLERANCE), f"at most {TOLERANCE:g} of its size is needed"
+    else:
+        needed = f"0 is needed of exact weights. Weights in floats are taken up to {TOLERANCE:g}"
+        tolerance = Fraction(0)
+    first, second = w1 @ w1.T, w2.T @ w2
+    (beta, coloured), (balance, off) = off_identity(sigma_x), off_identity(second - first)
+    if beta <= 0 or coloured > tolerance**2 * beta**2 * n_x:
         msg = (
-            f"{NAME}: the inputs are coloured: Sigma^x is off {_rounded(beta)} I by {coloured:.3g} "
-            f"of its size, {needed}; the Riccati equation does not close otherwise{may}"
+            f"{NAME}: the inputs are coloured: Sigma^x is off {_rounded(beta)} I by "
+            f"{_root(coloured)}, {needed}; the Riccati equation does not close otherwise"
         )
         raise NoClosedFormError(msg)
-    if unbalanced > tolerance:
+    if off > (tolerance * (first.trace() + second.trace()).to_fraction()) ** 2:
         msg = (
             f"{NAME}: W2^T W2 - W1 W1^T is no multiple of the identity at t = 0: it is off "
-            f"{_rounded(balance)} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
+            f"{_rounded(balance)} I by {_root(off)}, {needed}"
         )
         raise NoClosedFormError(msg)
-    return BalancedMatrices(
-        sigma_yx=sigma_yx,
-        w1=w1,
-        w2=w2,
-        beta=beta,
-        balance=balance,
-        tau=tau,
-        white_defect=coloured,
-        balance_defect=unbalanced,
-    )
+    return BalancedMatrices(sigma_yx=sigma_yx, w1=w1, w2=w2, beta=beta, balance=balance, tau=tau)
 
 
 def _gram_float(flow: BalancedMatrices, times: np.ndarray) -> np.ndarray:

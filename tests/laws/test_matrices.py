@@ -71,9 +71,7 @@ def worst(count: int, seed: int) -> float:
         size = float(np.linalg.norm(sigma, 2)) or 1.0
         start = np.linalg.norm(np.vstack([w1.T, w2]), 2) ** 2
         t = rng.uniform(0, 12) / max(size, beta * start)
-        blocks = as_flow(sigma, w1, w2, beta, balance).blocks([t])
-        a, b, c = (block[0] for block in blocks)
-        value = np.block([[a, b.T], [b, c]])
+        (value,) = as_flow(sigma, w1, w2, beta, balance).gram([t])
         expected = flow(sigma, w1, w2, beta, t)
         found = max(found, float(np.abs(value - expected).max() / np.abs(expected).max()))
     return found
