@@ -1,142 +1,92 @@
-"""Formulas as statements of a programming language, for programs and for pages."""
+"""Formulas as statements of a language, by SymPy's printers: for programs and for pages."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 import sympy as sp
+from sympy.printing.jscode import JavascriptCodePrinter
+from sympy.printing.numpy import NumPyPrinter
 
-from symreln.base.records import record
 from symreln.laws.law import TIME
 
-#: How expressions bind.
-_SUM, _PRODUCT, _ATOM = range(3)
 #: Beyond it an integer is no number of a library's.
 _LARGEST_INTEGER = 2**63 - 1
+#: Functions of JavaScript that SymPy does not know, and lnGamma of the page's own script.
+_OWN = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
 
 
-@record
-class Language:
-    """How a language writes formulas.
+class PythonPrinter(NumPyPrinter):
+    """Formulas in a library that has NumPy's names; numbers are Python's.
 
-    Attributes:
-        functions: By the names of SymPy's.
-        root: A square root of what has letters.
-        power: A power; its parts are in brackets where they need them.
-        statement: A statement that names a number.
-        letter: What a letter is called.
+    SymPy's own types are too narrow for what its printer passes, hence ``Any``.
     """
 
-    functions: Mapping[str, str]
-    root: str
-    power: str
-    statement: str
-    letter: str = "{}"
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._kf = {
+            name: own.replace("numpy.", f"{module}.") for name, own in NumPyPrinter._kf.items()
+        }
+        super().__init__({"fully_qualified_modules": True})
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        whole = rational or expr.base.is_number
+        return str(self._hprint_Pow(expr, whole, f"{self._module}.sqrt"))
+
+    def _print_Max(self, expr: Any) -> str:
+        parts = [str(self.doprint(each)) for each in expr.args]
+        return reduce(lambda one, other: f"{self._module}.maximum({one}, {other})", parts)
 
 
-class Code:
-    """Statements of expressions: what occurs again is computed once, what has no time before it.
+class PagePrinter(JavascriptCodePrinter):
+    """Formulas in JavaScript; letters begin with ``p_``."""
 
-    SymPy's printers and its search for common parts take longer.
+    def __init__(self) -> None:
+        super().__init__({"user_functions": _OWN})
+
+    def _print_Symbol(self, expr: Any) -> str:
+        name = str(expr)
+        return name if expr == TIME or name.startswith("_x") else f"p_{name}"
+
+    def _print_NaN(self, expr: Any) -> str:
+        return "NaN"
+
+
+def statements(
+    exprs: Iterable[Any], printer: Any, form: str
+) -> tuple[list[str], list[str], list[str]]:
+    """Return expressions as text, after statements of what occurs in them more than once.
 
     Args:
-        language: That of the statements.
-        exprs: All that is computed.
-        own: Letters that have their own names.
+        exprs: What is computed.
+        printer: SymPy's, of the language.
+        form: How the language names a number, a format of the name and of what it is.
 
-    Attributes:
-        still: Statements that have no time.
-        moving: Those that have.
-        letters: Other letters that occur.
+    Returns:
+        Statements that have no time, those that have, and the expressions.
     """
-
-    def __init__(self, language: Language, exprs: Iterable[Any], own: Iterable[Any] = ()) -> None:
-        self.still, self.moving, self.letters = list[str](), list[str](), set[str]()
-        self._language = language
-        self._names = {TIME: "t"} | {letter: str(letter) for letter in own}
-        self._uses, self._in_time = Counter[Any](), {TIME}
-        for expr in exprs:
-            self._count(expr)
-
-    def _count(self, expr: Any) -> None:
-        self._uses[expr] += 1
-        if self._uses[expr] == 1:
-            for each in expr.args:
-                self._count(each)
-            if not self._in_time.isdisjoint(expr.args):
-                self._in_time.add(expr)
-
-    def text(self, expr: Any, binds: int = _SUM) -> str:
-        """Return an expression, in brackets where it binds less than this."""
-        if self._uses[expr] > 1:
-            self._name(expr)
-        if expr in self._names:
-            return self._names[expr]
-        text, own = self._written(expr)
-        return text if own >= binds else f"({text})"
-
-    def _name(self, expr: Any) -> None:
-        """Compute an expression in a statement of its own."""
-        if expr.args and expr not in self._names:
-            text, _ = self._written(expr)
-            name = self._names[expr] = f"_x{len(self._names)}"
-            statements = self.moving if expr in self._in_time else self.still
-            statements.append(self._language.statement.format(name, text))
-
-    def _written(self, expr: Any) -> tuple[str, int]:
-        """Return an expression, and how it binds."""
-        if expr.is_Symbol:
-            self.letters.add(str(expr))
-            return self._language.letter.format(expr), _ATOM
-        if not expr.args or (expr.is_number and expr.is_Function):
-            return _literal(expr), _ATOM if expr.is_Integer and expr >= 0 else _PRODUCT
-        parts = self._operands(expr)
-        if expr.is_Add:
-            return " + ".join(self.text(each, _PRODUCT) for each in parts), _SUM
-        if expr.is_Mul:
-            return self._product(parts), _PRODUCT
-        if expr.is_Pow:
-            return self._power(*parts)
-        function = self._language.functions[type(expr).__name__]
-        return f"{function}({', '.join(map(self.text, parts))})", _ATOM
-
-    def _operands(self, expr: Any) -> list[Any]:
-        """Return the operands; of an expression in time what has none, as far as it goes, named."""
-        still = [each for each in expr.args if each not in self._in_time]
-        if expr not in self._in_time or not still:
-            return list(expr.args)
-        one = still[0] if len(still) == 1 else expr.func(*still, evaluate=False)
-        self._name(one)
-        moving = [each for each in expr.args if each in self._in_time]
-        return list(expr.args) if one in expr.args else [one, *moving]
-
-    def _product(self, factors: Sequence[Any]) -> str:
-        above, below = list[str](), list[str]()
-        for each in factors:
-            if each.is_Pow and each.exp.is_Number and each.exp < 0 and each not in self._names:
-                text, binds = self._power(each.base, -each.exp)
-                below.append(text if binds == _ATOM else f"({text})")
-            else:
-                above.append(self.text(each, _PRODUCT))
-        under = "*".join(below) if len(below) < 2 else f"({'*'.join(below)})"
-        return "/".join(filter(None, ["*".join(above) or "1", under]))
-
-    def _power(self, base: Any, power: Any) -> tuple[str, int]:
-        if power is sp.S.One:
-            return self.text(base, _ATOM), _ATOM
-        if power is sp.S.NegativeOne:
-            return f"1/{self.text(base, _ATOM)}", _PRODUCT
-        if power is sp.S.Half and not base.is_number:
-            return self._language.root.format(self.text(base)), _ATOM
-        return self._language.power.format(
-            self.text(base, _ATOM), self.text(power, _ATOM)
-        ), _PRODUCT
+    names = sp.numbered_symbols("_x")
+    parts, left = sp.cse(list(map(_in_floats, exprs)), symbols=names, order="none")
+    moving: set[Any] = {TIME}
+    still, timed = list[str](), list[str]()
+    for name, part in parts:
+        own = timed if part.free_symbols & moving else still
+        if own is timed:
+            moving.add(name)
+        own.append(form.format(name, printer.doprint(part)))
+    return still, timed, list(map(printer.doprint, left))
 
 
-def _literal(number: Any) -> str:
-    if number.is_Rational and max(abs(number.p), number.q) <= _LARGEST_INTEGER:
-        return str(number)
-    return json.dumps(float(number))
+def _in_floats(expr: Any) -> Any:
+    """Return an expression with floats for what no library has: long integers, ln 2."""
+    parts: Any = sp.preorder_traversal(expr)
+    values = {
+        each: each.evalf(17)
+        for each in parts
+        if (each.is_Function and each.is_number)
+        or (each.is_Rational and max(abs(each.p), each.q) > _LARGEST_INTEGER)
+    }
+    given = {each: value for each, value in values.items() if value.is_Float}
+    return expr.xreplace(given) if given else expr

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
-from sympy.printing.jscode import known_functions
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
@@ -32,20 +31,11 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.ops import WRITTEN
-from symreln.report.code import Code, Language
+from symreln.report.code import PagePrinter, statements
 
 if TYPE_CHECKING:
     from symreln.specs.model import Parameter
 
-#: Functions of JavaScript, and lnGamma of the page's own script.
-_OWN = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
-_JAVASCRIPT = Language(
-    functions={**known_functions, **_OWN},
-    root="Math.sqrt({})",
-    power="Math.pow({}, {})",
-    statement="const {} = {};",
-    letter="p_{}",
-)
 #: What sliders of the network move; no parameter's name begins so.
 _HIDDEN, _RATE, _SCALE, _SCALE_OUT = sp.symbols(
     "_hidden _learning_rate _init_std _init_std_out", positive=True
@@ -202,11 +192,12 @@ def _build(
             positive where its formula holds.
         strengths: Of each its strength.
     """
-    shown = [rest, *(each for mode in modes for each in mode)]
-    code = Code(_JAVASCRIPT, [*computed.values(), *shown, *strengths], computed)
+    values: dict[Any, Any] = {}
     for name, value in computed.items():
-        code.still.append(f"const {name} = {code.text(value)};")
-    left, *texts = map(code.text, shown)
+        values[name] = sp.sympify(value).xreplace(values)
+    shown = [rest, *(each for mode in modes for each in mode), *strengths]
+    whole = [sp.sympify(each).xreplace(values) for each in shown]
+    still, moving, (left, *texts) = statements(whole, PagePrinter(), "const {} = {};")
     waiting, built = iter(texts), list[str]()
     for mode in modes:
         start, half, plateau, goal, weight, *holds = islice(waiting, len(mode))
@@ -214,14 +205,15 @@ def _build(
             f"{{start: {start}, half: {half}, plateau: {plateau}, goal: {goal}, "
             f"weight: {weight}, holds: [{', '.join(holds)}]}}"
         )
-    out = [f"out[{n}] = {code.text(each)};" for n, each in enumerate(strengths)]
+    out = [f"out[{n}] = {each};" for n, each in enumerate(waiting)]
+    used = {str(symbol) for each in whole for symbol in each.free_symbols} - {str(TIME)}
     body = [
-        *(f"const p_{name} = P[{_json(name)}];" for name in sorted(code.letters)),
-        *code.still,
+        *(f"const p_{name} = P[{_json(name)}];" for name in sorted(used)),
+        *still,
         f"return {{ rest: {left}, modes: [{', '.join(built)}],",
-        f"  at(t, out) {{ {' '.join([*code.moving, *out])} }} }};",
+        f"  at(t, out) {{ {' '.join([*moving, *out])} }} }};",
     ]
-    return "\n".join(["(P, lnGamma) => {", *body, "}"]), code.letters
+    return "\n".join(["(P, lnGamma) => {", *body, "}"]), used
 
 
 def _json(value: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 import sympy as sp
@@ -28,7 +29,7 @@ from symreln.claims.numeric_formula import NumericFormula, has_room
 from symreln.errors import InputError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
-from symreln.report.code import Code, Language
+from symreln.report.code import PythonPrinter, statements
 from symreln.specs.finding import nearest, shown
 
 Library = Literal["numpy", "jax", "torch"]
@@ -73,29 +74,17 @@ class _Dialect:
     says: tuple[str, ...]
     tensors: bool = False
 
+    @cached_property
+    def printer(self) -> PythonPrinter:
+        """How formulas are written with it."""
+        return PythonPrinter(self.name)
+
     @property
     def opening(self) -> str:
         """The import, and what functions share."""
         return f"import {self.name}\n{_TENSORS * self.tensors}"
 
-    @property
-    def language(self) -> Language:
-        """How formulas are written with it."""
-        return Language(
-            functions={name: f"{self.name}.{own}" for name, own in _FUNCTIONS.items()},
-            root=f"{self.name}.sqrt({{}})",
-            power="{}**{}",
-            statement="{} = {}",
-        )
 
-
-#: Names that the libraries have in common, by those of SymPy's functions.
-_SAME = ("exp", "log", "log1p", "expm1", "sin", "cos", "sinh", "cosh", "tanh", "floor", "sign")
-_FUNCTIONS = {
-    **dict(zip(_SAME, _SAME, strict=True)),
-    **{"atan": "arctan", "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh"},
-    **{"Abs": "abs", "Max": "maximum", "Min": "minimum"},
-}
 _DIALECTS: Mapping[Library, _Dialect] = {
     "numpy": _Dialect(
         name="numpy",
@@ -239,9 +228,9 @@ class _Module:
 
     def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
         """Return a function of an expression, its common parts named."""
-        code = Code(self.dialect.language, [expr])
-        result = code.text(expr)
-        body = [*code.still, *code.moving, f"return {result}"]
+        still, moving, (result,) = statements([expr], self.dialect.printer, "{} = {}")
+        result = f"0*{TIME}" if result == "0" and expr.has(TIME) else result  # in t's shape
+        body = [*still, *moving, f"return {result}"]
         letters = self._letters(expr)
         return self._written(name, says, letters, body, shown, timed=expr.has(TIME))
 
@@ -249,10 +238,9 @@ class _Module:
         self, name: str, says: str, terms: Sequence[Any], letters: list[Letter], shown: str
     ) -> str:
         """Return a function of a sum, one term a line."""
-        code = Code(self.dialect.language, terms)
-        first, *others = map(code.text, terms)
+        still, moving, (first, *others) = statements(terms, self.dialect.printer, "{} = {}")
         shown_terms = [f"    {first}", *(f"    + {each}" for each in others)]
-        body = [*code.still, *code.moving, "return (", *shown_terms, ")"]
+        body = [*still, *moving, "return (", *shown_terms, ")"]
         return self._written(name, says, letters, body, shown, timed=True)
 
     def _written(
