@@ -239,16 +239,16 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
 
 
 def _independent_copies(spoken: Sequence[fmpz_mat]) -> list[int]:
-    """Return copies that are independent together (proven modulo a prime), greedily."""
+    """Return copies that are independent together, greedily."""
     height, copies = spoken[0].nrows(), spoken[0].ncols()
     everything = integers.stack_columns(spoken, height)
-    if integers.rank_modulo_prime(everything) == everything.ncols():
+    if integers.independent(everything):
         return list(range(copies))
     columns = [integers.columns_of(part) for part in spoken]
     keep: list[int] = []
     for copy in range(copies):
         trial = [column[index] for index in [*keep, copy] for column in columns]
-        if integers.rank_modulo_prime(integers.from_columns(trial, height)) == len(trial):
+        if integers.independent(integers.from_columns(trial, height)):
             keep.append(copy)
     return keep
 

@@ -1,22 +1,17 @@
 """Linear algebra over Z and Q by FLINT: kernels, spans, coordinates, invariant subspaces.
 
-A rational subspace is held as an integer matrix whose columns span it. Dimensions are decided
-modulo a prime first, because that is cheap, and every equality that a result rests on is checked
-over Z afterwards.
+A rational subspace is held as an integer matrix whose columns span it; every equality that a result
+rests on is checked over Z.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly, nmod_mat
+from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-# 2^61 - 1: the largest Mersenne prime that fits FLINT's one-word arithmetic. Independence modulo
-# a prime proves independence over Q; dependence is only a hint, checked over Z where it matters.
-PRIME = 2**61 - 1
+    from collections.abc import Iterable, Sequence
 
 
 def identity(size: int, columns: int | None = None) -> fmpz_mat:
@@ -75,19 +70,6 @@ def kernel(matrix: fmpz_mat) -> fmpz_mat:
 
 
 def pivot_columns(matrix: fmpz_mat) -> list[int]:
-    """Return columns that are independent (proven: they are so modulo a prime)."""
-    reduced, rank = nmod_mat(matrix, PRIME).rref()
-    pivots: list[int] = []
-    column = 0
-    for row in reduced.tolist()[: int(rank)]:
-        while int(row[column]) == 0:
-            column += 1
-        pivots.append(column)
-        column += 1
-    return pivots
-
-
-def exact_pivot_columns(matrix: fmpz_mat) -> list[int]:
     """Return the first columns that are independent over Q, as many as the rank is."""
     reduced, _, rank = matrix.rref()
     rows = reduced.tolist()[: int(rank)]
@@ -96,12 +78,7 @@ def exact_pivot_columns(matrix: fmpz_mat) -> list[int]:
 
 def independent(matrix: fmpz_mat) -> bool:
     """Whether the columns are independent over Q."""
-    return rank_modulo_prime(matrix) == matrix.ncols() or int(matrix.rank()) == matrix.ncols()
-
-
-def rank_modulo_prime(matrix: fmpz_mat) -> int:
-    """Return the rank modulo a prime, a lower bound of the rank over Q."""
-    return int(nmod_mat(matrix, PRIME).rank())
+    return int(matrix.rank()) == matrix.ncols()
 
 
 def coordinates(basis: fmpz_mat, targets: fmpz_mat) -> fmpq_mat | None:
@@ -111,8 +88,6 @@ def coordinates(basis: fmpz_mat, targets: fmpz_mat) -> fmpq_mat | None:
     subsystem and the whole equation is checked over Z.
     """
     rows = pivot_columns(basis.transpose())
-    if len(rows) != basis.ncols():
-        rows = exact_pivot_columns(basis.transpose())
     if len(rows) != basis.ncols():
         msg = "coordinates need a basis with independent columns"
         raise ArithmeticError(msg)
@@ -195,19 +170,6 @@ def spin(
         The words whose values on the seed are a basis Q of the subspace, and for every member C
         of the family the matrix c with C Q = Q c (checked over Z).
     """
-    try:
-        return _spun(seed, family, generic, degree, pivot_columns)
-    except ArithmeticError:  # dependent or invariant modulo the prime alone
-        return _spun(seed, family, generic, degree, exact_pivot_columns)
-
-
-def _spun(
-    seed: fmpz_mat,
-    family: Sequence[fmpz_mat],
-    generic: int,
-    degree: int,
-    pivots: Callable[[fmpz_mat], list[int]],
-) -> tuple[list[Word], list[fmpq_mat]]:
     height = seed.nrows()
     words: list[Word] = [None, *((generic, power) for power in range(degree - 1))]
     values = speak(words, family, seed)
@@ -217,7 +179,7 @@ def _spun(
         trial = stack_columns([*values, *(family[i] * values[j] for i, j in candidates)], height)
         first = len(words)
         fresh = []
-        for pivot in pivots(trial)[first:]:
+        for pivot in pivot_columns(trial)[first:]:
             i, j = candidates[pivot - first]
             fresh.append(len(words))
             words.append((i, j))
@@ -227,7 +189,7 @@ def _spun(
     for member in family:
         action = coordinates(basis, member * basis)
         if action is None:
-            msg = "a subspace is invariant modulo 2^61 - 1 but not over Q"
+            msg = "a spun subspace is not invariant"
             raise ArithmeticError(msg)
         actions.append(action)
     return words, actions

@@ -68,7 +68,7 @@ def rank(matrix: ExactMatrix) -> int:
         return int(matrix.integers()[0].rank())
     full = min(matrix.shape)
     if len(polynomials.rows_at_point(matrix.T.numerators())) == full:
-        return full  # full rank at one point modulo a prime proves it
+        return full  # full rank at one point proves it
     gram = matrix.gram if matrix.shape[1] <= matrix.shape[0] else matrix.T.gram
     return gram.shape[0] - _by_blocks(gram)[1]
 

@@ -182,12 +182,19 @@ class ExactMatrix:
         """Return matrices over the same parameters, with equally many rows, side by side."""
         if len(parts) == 1:
             return parts[0]
-        half = len(parts) // 2
-        left, right = cls.beside(parts[:half]), cls.beside(parts[half:])
-        height, start = left.shape
-        shape = (height, start + right.shape[1])
-        first = left.placed(range(height), range(start), shape)
-        return first + right.placed(range(height), range(start, shape[1]), shape)
+        names, starts = parts[0].parameters, np.cumsum([0, *(part.shape[1] for part in parts)])
+        shape, common = (parts[0].shape[0], int(starts[-1])), polynomial_ring(names).constant(1)
+        for part in parts:
+            common = common * (part.denominator // common.gcd(part.denominator))
+        found: dict[Exponents, list[tuple[np.ndarray, ...]]] = {}
+        for part, start in zip(parts, starts.tolist(), strict=False):
+            for key, each in part._times(common // part.denominator).items():
+                found.setdefault(key, []).append((each.rows, each.columns + start, each.values))
+        terms = {
+            key: IntegerMatrix.of_triples(shape, *map(np.concatenate, zip(*pieces, strict=True)))
+            for key, pieces in found.items()
+        }
+        return cls(shape, names, terms, common)
 
     # -- arithmetic -----------------------------------------------------------------------------
 
@@ -295,21 +302,28 @@ class ExactMatrix:
 
     def _without_common_factor(self) -> ExactMatrix:
         """Return the matrix with the polynomial cancelled that divides all of it, if any does."""
-        common = self.denominator.primitive()[1]
-        for _, _, numerator in self._spelled(lambda numerator: numerator):
-            common = common.gcd(numerator).primitive()[1]
-            if common.is_constant():
-                return self
-        return self._with(self._quotient(common), self.denominator // common)
+        place = divmod(min(part.first for part in self.terms.values()), self.shape[1])
+        common = self.denominator.gcd(self._numerator(*place)).primitive()[1]
+        terms = self._quotient(common)
+        if terms is None:  # most often what divides the first entry divides all of them
+            for _, _, numerator in self._spelled(lambda numerator: numerator):
+                common = common.gcd(numerator).primitive()[1]
+            terms = self._quotient(common)
+        assert terms is not None
+        return self if common.is_constant() else self._with(terms, self.denominator // common)
 
-    def _quotient(self, divisor: fmpz_mpoly) -> Terms:
-        """Return the terms divided by a primitive polynomial that divides all entries."""
+    def _quotient(self, divisor: fmpz_mpoly) -> Terms | None:
+        """Return the terms divided by a primitive polynomial; None where it does not divide all."""
+        if divisor.is_constant():
+            return self.terms
         rows = [(tuple(map(int, e)), int(c)) for e, c in divisor.to_dict().items()]
         lead, leading = max(rows)
         left, found = dict(self.terms), {}
         while left:
             top = max(left)
             key, part = tuple(x - y for x, y in zip(top, lead, strict=True)), left[top]
+            if min(key, default=0) < 0 or part.content(leading) != abs(leading):
+                return None
             found[key] = part.divided(leading)
             for exponents, coefficient in rows:
                 _add(left, _sum(key, exponents), found[key] * -coefficient)
@@ -381,9 +395,11 @@ class ExactMatrix:
 
     def entry(self, row: int, column: int) -> Scalar:
         """Return one entry."""
+        return Scalar(self.parameters, self._numerator(row, column), self.denominator)
+
+    def _numerator(self, row: int, column: int) -> fmpz_mpoly:
         found = {key: part.entry(row, column) for key, part in self.terms.items()}
-        top = polynomial_ring(self.parameters).from_dict(found)
-        return Scalar(self.parameters, top, self.denominator)
+        return polynomial_ring(self.parameters).from_dict(found)
 
     def rows(self) -> list[list[Scalar]]:
         """Return all entries, row by row."""

@@ -116,15 +116,13 @@ def _with_sum(size: int, total: int) -> Iterator[tuple[int, ...]]:
 
 
 def rows_at_point(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:
-    """Return rows on which the columns are independent at one point modulo a prime.
+    """Return rows on which the columns are independent at one point.
 
     As many as there are columns prove that these are independent; fewer prove nothing.
     """
     # A fixed point at which no accident is expected.
     point = [1_000_003 + 7919 * place for place in range(columns[0][0].context().nvars())]
-    return integers.pivot_columns(
-        fmpz_mat([[int(entry(*point)) % integers.PRIME for entry in column] for column in columns])
-    )
+    return integers.pivot_columns(fmpz_mat([[entry(*point) for entry in c] for c in columns]))
 
 
 def independent_rows(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:

@@ -12,7 +12,6 @@ import pytest
 
 from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, reference_point
-from symreln.exact.linear import projected
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.specs.expression import Declared
@@ -110,25 +109,3 @@ def test_a_zero_at_the_point_of_evaluation_is_not_taken_for_dependence() -> None
     zero = "(a - 1000003)"
     found = spectrum([["a", zero, "0"], ["0", "1", zero], [zero, "0", "a**2"]], ("a",))
     proven(found)
-
-
-def test_multiples_of_the_prime_are_not_taken_for_zero() -> None:
-    """[[1, p], [p, 5]] keeps its first axis modulo p."""
-    prime = integers.PRIME
-    one = ExactMatrix.from_rows([[1, 0], [0, 1]])
-    found = joint_spectrum(ExactMatrix.from_rows([[1, prime], [0, 2]]), one)
-    proven(found)
-    members = [integers.fmpz_mat([[1, prime], [prime, 5]])]
-    seed = integers.fmpz_mat([[1], [0]])
-    words, actions = integers.spin(seed, members, 0, 1)
-    assert len(words) == 2
-    assert actions[0].charpoly() == members[0].charpoly()
-
-
-def test_rows_that_are_dependent_modulo_the_prime_span_what_they_do_over_q() -> None:
-    prime = integers.PRIME
-    features = ExactMatrix.from_rows([[1, 0, 0], [1, prime, 0]])
-    rows = ExactMatrix.from_rows([[3, 4, 5]])
-    found = projected(rows, features)
-    assert found == ExactMatrix.from_rows([[3, 4, 0]])
-    assert found.entry(0, 1).to_fraction() == Fraction(4)
