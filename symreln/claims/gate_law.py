@@ -1,13 +1,14 @@
-"""The law of gates of a derivation: how long its pathways' units keep their gates, before training.
+"""The law of gates of a derivation: how long its units keep their gates, before training.
 
-First order of :mod:`symreln.laws.gate_law`: from the closed forms of the first stage, or from its
-integrated matrices where its modes have none.
+First order of :mod:`symreln.laws.gate_law`, of the pathways that learn first: from their closed
+forms, or from their integrated matrices where modes have none. Later stages' units come from these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,19 +19,23 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.claim import Claim
 from symreln.claims.early import unsupported_pathways
-from symreln.claims.integration import network_of
+from symreln.claims.head_start import ModeLaw, mode_laws
+from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.lines import DerivationLines
 from symreln.claims.orbits import short_list
-from symreln.claims.prediction import matrices_of
+from symreln.claims.prediction import first_starts, matrices_of
+from symreln.claims.probes import mode_bases
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
-from symreln.claims.unit_courses import courses, dies_out, is_closed
+from symreln.claims.starts import starts_of
 from symreln.claims.widths import own_curves
-from symreln.document.model import Block, Details, Section, Strong, Table
+from symreln.document.model import Block, Section, Strong
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
+from symreln.exact.enclosure import ball
 from symreln.laws.gate_law import LinearUnits, moving_lines, turning_lines
 from symreln.laws.line import Line, checked, proven_once
+from symreln.networks.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -39,6 +44,10 @@ if TYPE_CHECKING:
 _SEED = 11_235
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
 _MOST_INTEGRATED = 2e10
+#: Times at which shares are given, up to the last step; then once more at convergence.
+_TIMES = 200
+#: Share of a sample along a pathway's modes below which they do not move units on it.
+_UNMOVED = 1e-9
 
 
 @record(eq=False)
@@ -47,11 +56,9 @@ class _PathwayGates(Claim):
 
     Attributes:
         pathways: Their names.
-        stage: Their stage.
-        times: Steps, from where all that drives the pathway is learned; the last one is infinity,
-            or the network's last step again where matrices are integrated.
-        shares: Shares of the weight ‖w‖‖b‖ at these times; None where no unit takes the gate early
-            on.
+        times: Steps; the last one is infinity, or the network's last step again where matrices are
+            integrated.
+        shares: Shares of the weight ‖w‖‖b‖ at these times.
         errors: Their standard errors.
         until: The step up to which all but the tolerated share of the weight has the gate, once
             units have turned to it; None where nothing ends that, 0 where it never is so.
@@ -59,28 +66,21 @@ class _PathwayGates(Claim):
     """
 
     pathways: tuple[str, ...]
-    stage: int
     times: np.ndarray
-    shares: np.ndarray | None
-    errors: np.ndarray | None
-    until: float | None = None
-    half: float | None = None
-
-    @property
-    def name(self) -> str:
-        """The pathways, short enough for a table."""
-        return short_list(self.pathways)
+    shares: np.ndarray
+    errors: np.ndarray
+    until: float | None
+    half: float | None
 
     @property
     def quoted(self) -> str:
         """The pathways in a sentence."""
-        return f"'{self.name}'" if len(self.pathways) == 1 else f"pathways {self.name}"
+        name = short_list(self.pathways)
+        return f"'{name}'" if len(self.pathways) == 1 else f"pathways {name}"
 
     @property
     def begins(self) -> float:
         """The first step by which units have turned to the gate; infinity if not yet."""
-        assert self.shares is not None
-        assert self.errors is not None
         weight, error = self.shares[:-1], self.errors[:-1]
         most = int(np.argmax(weight))
         turned = int(np.argmax(weight >= weight[most] - error[most]))
@@ -88,33 +88,28 @@ class _PathwayGates(Claim):
 
     def values(self) -> dict[str, Any]:
         """Return shares by step, and when the tolerated share and half of the weight have left."""
-        found: dict[str, Any] = {"pathways": list(self.pathways), "stage": self.stage}
-        if self.shares is None or self.errors is None:
-            return found | {"why_not": "no hidden unit opens the gate by the pathway's own inputs"}
-        steps = [float(time) for time in self.times[:-1]]
-        return found | {
+        return {
+            "pathways": list(self.pathways),
             "until": self.until,
             "half": self.half,
             "converged" if np.isinf(self.times[-1]) else "last": float(self.shares[-1]),
-            "steps": steps,
+            "steps": [float(time) for time in self.times[:-1]],
             "share": self.shares[:-1].tolist(),
             "error": self.errors[:-1].tolist(),
         }
 
 
 @record(eq=False)
-class LawOfGates(Claim):
+class _LawOfGates(Claim):
     """How long the gates of a spec can be trusted.
 
     Attributes:
-        found: One entry for pathways that symmetries map onto each other, those of the first
-            stage first.
+        found: One entry for pathways that symmetries map onto each other.
         why_not: Why nothing is said, or "".
         tolerance: Share of the weight that may leave.
         last: Last step of the network.
         integrated: Whether matrices are integrated, for modes have no closed forms.
         derived: The lines that lead to it; the main ones are said with it.
-        dead: Pathways whose weights weight decay takes to 0.
     """
 
     found: tuple[_PathwayGates, ...] = ()
@@ -123,45 +118,32 @@ class LawOfGates(Claim):
     last: int
     integrated: bool = False
     derived: tuple[Line, ...] = ()
-    dead: tuple[str, ...] = ()
-
-    @property
-    def first(self) -> tuple[_PathwayGates, ...]:
-        """Those of the first stage with units: what a network's units start with."""
-        stage = min((each.stage for each in self.found), default=1)
-        return tuple(e for e in self.found if e.stage == stage and e.shares is not None)
 
     @property
     def begins(self) -> float:
-        """The first step by which units of the first stage have turned; infinity if not yet."""
-        return min((each.begins for each in self.first), default=np.inf)
-
-    @property
-    def end(self) -> str:
-        """When the last share is."""
-        return "at the last step" if self.integrated else "at convergence"
+        """The first step by which units have turned; infinity if not yet."""
+        return min((each.begins for each in self.found), default=np.inf)
 
     @property
     def until(self) -> float | None:
-        """The step up to which gates of the first stage can be trusted; None for all."""
-        return min((e.until for e in self.first if e.until is not None), default=None)
+        """The step up to which gates can be trusted; None for all."""
+        return min((e.until for e in self.found if e.until is not None), default=None)
 
     def share(self, times: np.ndarray) -> np.ndarray:
-        """Return the share of the first stage's weight with its gates, the mean over pathways.
+        """Return the share of the weight with its gates, the mean over pathways.
 
         Args:
             times: Steps, shape (T,).
         """
         curves = [
             np.interp(times, each.times[:-1], each.shares[:-1])
-            for each in self.first
-            if each.shares is not None
+            for each in self.found
             for _ in each.pathways
         ]
         return np.mean(curves, axis=0)
 
     def values(self) -> dict[str, Any]:
-        """Return the pathways, and up to which step gates of the first stage can be trusted."""
+        """Return the pathways, and up to which step their gates can be trusted."""
         if self.why_not:
             return {"why_not": self.why_not}
         return {
@@ -172,108 +154,47 @@ class LawOfGates(Claim):
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal how long gates can be trusted."""
-        if self.first:
+        if self.found:
             yield f"law of gates: {self.sentence}"
-        if self.dead:
-            yield f"law of gates: {self.dying}"
-
-    @property
-    def dying(self) -> str:
-        """What becomes of the pathways that learn nothing under weight decay."""
-        return (
-            f"weight decay is at least every s of {short_list(self.dead)}: the weights shrink to "
-            "0, and no unit leaves its gate"
-        )
 
     @property
     def sentence(self) -> str:
-        """The verdict of the gates before anything is trained, of units of the first stage."""
+        """The verdict of the gates before anything is trained."""
+        end = "at the last step" if self.integrated else "at convergence"
         if self.until is None:
-            lost = 1 - min(float(e.shares[-1]) for e in self.first if e.shares is not None)
+            lost = 1 - min(float(e.shares[-1]) for e in self.found)
             kept = f"the first stage's units keep its gates up to step {self.last}"
             if lost < self.tolerance:
                 return f"{kept} and beyond"
-            return f"{kept}, the last one; {percent(lost)} of the weight has left {self.end}"
-        each = min(self.first, key=lambda one: np.inf if one.until is None else one.until)
-        assert each.shares is not None  # of those with units
+            return f"{kept}, the last one; {percent(lost)} of the weight has left {end}"
+        each = min(self.found, key=lambda one: np.inf if one.until is None else one.until)
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
         lost = 1 - float(each.shares[-1])
         if not self.until:
             most = percent(float(each.shares[:-1].max()))
             return (
                 f"gates of the spec do not hold: up to step {self.last} at most {most} of the "
-                f"weight of {each.quoted} has its gate, {percent(1 - lost)} {self.end}"
+                f"weight of {each.quoted} has its gate, {percent(1 - lost)} {end}"
             )
         but = ", but" if lost < self.tolerance else ","
         return (
             f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "
-            f"of the weight of {each.quoted} has another gate{when}{but} {percent(lost)} "
-            f"{self.end}"
+            f"of the weight of {each.quoted} has another gate{when}{but} {percent(lost)} {end}"
         )
 
     def says(self) -> Iterator[Block]:
         """Say the law, in a chapter of its own."""
-        blocks = [*self._blocks()] if self.first else []
-        if self.dead:
-            blocks.append(say("Here {dying}.", dying=typeset(self.dying)))
-        if blocks:
-            yield Section(title="The law of gates", blocks=tuple(blocks), label="sec:gatelaw")
-
-    def _blocks(self) -> Iterator[Block]:
-        yield say(
+        if not self.found:
+            return
+        verdict = say(
             "Hidden units start as Gaussians and move linearly while they keep their gate; the "
             "share of weight $\\|w\\| \\|b\\|$ that keeps it follows before anything is trained, "
             "from orthants of their Gaussian pre-activations. At first order, units that have left "
             "keep moving as if they had not. {verdict}",
             verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
-        table = Table(
-            header=(
-                "pathways",
-                f"{percent(self.tolerance)} left",
-                "half left",
-                f"kept {self.end}",
-            ),
-            rows=tuple(_row(each, self.tolerance) for each in self.found),
-            caption=(
-                "Steps at which shares of the weight of a pathway's units have left its gate, and "
-                "the share that keeps it." + self._later + self._closed
-            ),
-            alignment="lrrr",
-        )
-        yield Details(summary="Shares of weight, pathway by pathway", blocks=(table,))
-        yield from _folded_lines(self.derived).says()
-
-    @property
-    def _closed(self) -> str:
-        if all(each.shares is not None for each in self.found):
-            return ""
-        return " –: the pathway's own inputs do not open its gate early on, so no unit has it."
-
-    @property
-    def _later(self) -> str:
-        if len({each.stage for each in self.found}) == 1:
-            return ""
-        return " Pathways of later stages have units of their own here, as in a gated network."
-
-
-def _when(each: _PathwayGates, step: float | None, share: float) -> str:
-    """Return when at most a share of the weight has the gate, also where no step is so late."""
-    assert each.shares is not None  # asked before
-    if step is not None:
-        return f"{step:.0f}"
-    return "never" if each.shares[-1] > share else f"after {each.times[-2]:.0f}"
-
-
-def _row(each: _PathwayGates, tolerance: float) -> tuple[str, ...]:
-    if each.shares is None or each.errors is None:
-        return (each.name, "–", "–", "no unit has it")
-    return (
-        each.name,
-        _when(each, each.until, 1 - tolerance),
-        _when(each, each.half, 0.5),
-        f"{percent(float(each.shares[-1]))} ± {percent(float(each.errors[-1]))}",
-    )
+        blocks = (verdict, *_folded_lines(self.derived).says())
+        yield Section(title="The law of gates", blocks=blocks, label="sec:gatelaw")
 
 
 def _begun(
@@ -281,7 +202,7 @@ def _begun(
 ) -> tuple[tuple[list[PathwayDerivation], np.ndarray, Callable[[], Any]], ...]:
     return tuple(
         (alike, times, offer(LinearUnits.shares, linear, motions, default_rng(_SEED)))
-        for alike, (linear, times, motions) in courses(derivation)
+        for alike, (linear, times, motions) in _courses(derivation)
     )
 
 
@@ -299,7 +220,7 @@ def _has_law(derivation: Derivation) -> bool:
     return network is not None and network.activation != "linear" and derivation.spec.has_values
 
 
-def gate_law_of(derivation: Derivation) -> LawOfGates | None:
+def gate_law_of(derivation: Derivation) -> _LawOfGates | None:
     """Return the law of gates; None without a ReLU network, or without values of parameters."""
     spec = derivation.spec
     if spec.network is None or not _has_law(derivation):
@@ -311,18 +232,18 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     try:
         why = _why_not(derivation)
         if not why:
-            found = tuple(_found(*each, tolerance) for each in derivation.ask(_begun))
-            why = "" if found else "no mode that learns moves a pathway's units"
+            made = (_found(*each, tolerance) for each in derivation.ask(_begun))
+            found = tuple(each for each in made if each is not None)
+            why = "" if found else "no mode that learns moves units with a pathway's gate"
     except (InputError, OverflowError) as beyond:
         why = str(beyond) or "numbers are beyond float64"
-    return LawOfGates(
+    return _LawOfGates(
         found=found,
         derived=() if why else checked(_lines(derivation), "law of gates"),
         why_not=why,
         tolerance=tolerance,
         last=spec.network.steps - 1,
-        integrated=not is_closed(derivation),
-        dead=tuple(p.name for p in derivation.pathways if dies_out(derivation, p)),
+        integrated=not _is_closed(derivation),
     )
 
 
@@ -347,7 +268,7 @@ def _folded_lines(derived: tuple[Line, ...]) -> DerivationLines:
 def _lines(derivation: Derivation) -> Iterable[Line]:
     """Return the lines that lead to the law."""
     decays = derivation.known.weight_decay != 0
-    if not is_closed(derivation):
+    if not _is_closed(derivation):
         return proven_once(moving_lines, decays=decays)
     modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
     kinds = {type(law): law.in_symbols() for law in modes if law is not None}
@@ -369,7 +290,7 @@ def _why_not(derivation: Derivation) -> str:
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(derivation.stages[0].pathways):
         return "no hidden unit keeps a gate of the first stage"
-    if is_closed(derivation):
+    if _is_closed(derivation):
         return ""
     if derivation.ask(matrices_of).multiplications * network_of(derivation.spec).steps > (
         _MOST_INTEGRATED
@@ -380,20 +301,15 @@ def _why_not(derivation: Derivation) -> str:
 
 def _found(
     alike: list[PathwayDerivation], times: np.ndarray, found: Callable[[], Any], tolerance: float
-) -> _PathwayGates:
-    """Return what becomes of the gate of some pathways that are alike."""
+) -> _PathwayGates | None:
+    """Return what becomes of the gate of some pathways that are alike; None if no unit has it."""
     shares, errors = found() or (None, None)
-    until, half = (None, None)
-    if shares is not None:
-        until, half = _crossings(times, shares, (1 - tolerance, 0.5))
+    if shares is None:
+        return None
+    until, half = _crossings(times, shares, (1 - tolerance, 0.5))
+    names = tuple(each.name for each in alike)
     return _PathwayGates(
-        pathways=tuple(each.name for each in alike),
-        stage=alike[0].stage,
-        times=times,
-        shares=shares,
-        errors=errors,
-        until=until,
-        half=half,
+        pathways=names, times=times, shares=shares, errors=errors, until=until, half=half
     )
 
 
@@ -415,3 +331,118 @@ def _crossings(
         between = [place, place - 1]  # np.interp wants the shares to increase
         found.append(float(np.interp(share, shares[between], times[between])))
     return found
+
+
+def _is_closed(derivation: Derivation) -> bool:
+    """Whether modes of the first stage evolve on their own."""
+    pathways = derivation.stages[0].pathways
+    return not any(m.d_eff is None for p in pathways for m in p.modes if not m.is_null)
+
+
+#: Hidden units of a pathway, the times of their gates, and the motions at these, as of
+#: :meth:`symreln.laws.gate_law.LinearUnits.shares`.
+_Course = tuple[LinearUnits, np.ndarray, np.ndarray]
+
+
+def _courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], _Course]]:
+    """Yield the units of all pathways of the first stage, those that are alike together."""
+    check_range(derivation)
+    laws = derivation.ask(mode_laws) if _is_closed(derivation) else None
+    pathways = derivation.stages[0].pathways
+    specs = [pathway.effective.pathway for pathway in pathways]
+    places = {id(p.effective): place for place, p in enumerate(pathways)}
+    known = [places[id(getattr(p.effective.image, "original", p.effective))] for p in pathways]
+    members: dict[int, list[PathwayDerivation]] = {}
+    originals = pathway_orbits(derivation.spec.dataset, specs, known)
+    for original, pathway in zip(originals, pathways, strict=True):
+        members.setdefault(original, []).append(pathway)
+    for alike in members.values():
+        moved = _moving if laws is None else partial(_turning, laws=laws)
+        course = moved(derivation, alike[0])
+        if course is not None:
+            yield alike, course
+
+
+def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.ndarray:
+    """Return which samples tell a pathway's gate from others, shape (P,).
+
+    None on which no mode moves its units, which keep the sign that they started with there, and
+    none on the boundary that they slide along. Without closed modes all inputs move units.
+
+    Args:
+        derivation: Without free parameters.
+        pathway: One of its pathways.
+    """
+    own = pathway.effective.pathway
+    samples = derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)]
+    seen = samples
+    if _is_closed(derivation):
+        seen = np.hstack([v for _, v in mode_bases(pathway).values()]).T @ samples
+    tells = np.linalg.norm(seen, axis=0) > _UNMOVED * np.linalg.norm(samples, axis=0)
+    tells[list(own.boundary)] = False
+    return tells
+
+
+def _turning(
+    derivation: Derivation, pathway: PathwayDerivation, *, laws: Mapping[str, ModeLaw]
+) -> _Course | None:
+    """Return the units of a pathway with closed modes; None of one that weight decay takes to 0."""
+    last, modes = network_of(derivation.spec).steps - 1, [m for m in pathway.modes if not m.is_null]
+    decay = ball(derivation.known.weight_decay)
+    if last <= 1 or not any(mode.s.ball({}, 64) > decay for mode in modes):
+        return None
+    labels = [mode.label for mode in modes]
+    own = [laws[label] for label in labels]
+    bases = mode_bases(pathway)
+    outputs, inputs = ([bases[label][side] for label in labels] for side in (0, 1))
+    times = np.append(np.geomspace(1, last, _TIMES), np.inf)
+    angles = [each.law.angles(times, float(each.start)) for each in own]
+    motions = np.repeat(np.array(angles, float), [each.shape[1] for each in inputs], axis=0)
+    return _units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)), times, motions
+
+
+def _moving(derivation: Derivation, pathway: PathwayDerivation) -> _Course | None:
+    """Return the units of a pathway as its matrices move them; None of one that learns nothing."""
+    from scipy.linalg import block_diag
+
+    place, last = pathway.number - 1, network_of(derivation.spec).steps - 1
+    bases = [*mode_bases(pathway).values()]
+    if last < 1 or not bases:
+        return None
+    matrices = derivation.ask(matrices_of)
+    steps = np.unique(np.geomspace(1, last, _TIMES).round())
+    starts = first_starts(derivation, derivation.ask(starts_of).factors)
+    found = matrices.propagators(place, steps.astype(int).tolist(), starts)
+    spans = matrices.output_bases[place], matrices.input_bases[place]
+    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
+    both = block_diag(inner, outer)
+    turned = np.moveaxis(both.T @ found @ both, 0, -1)
+    motions = np.concatenate([turned, turned[..., -1:]], axis=-1)
+    linear = _units(derivation, pathway, spans[0] @ outer, spans[1] @ inner)
+    return linear, np.append(steps, last), motions
+
+
+def _led_by(leading: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the whole space that begins with these columns."""
+    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
+    basis[:, : leading.shape[1]] = leading
+    return basis
+
+
+def _units(
+    derivation: Derivation,
+    pathway: PathwayDerivation,
+    outputs: np.ndarray,
+    inputs: np.ndarray,
+) -> LinearUnits:
+    own = pathway.effective.pathway
+    (_, leading), *_ = mode_bases(pathway).values()
+    return LinearUnits(
+        samples=derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)],
+        gate=gate_floats(own) > 0,
+        tells=telling_samples(derivation, pathway),
+        inputs=inputs,
+        outputs=outputs,
+        leading=leading.shape[1],
+        scales=derivation.known.scales,
+    )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.records import record
-from symreln.claims.gate_law import gate_law_of
+from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.head_start import are_followed, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
@@ -29,7 +29,6 @@ from symreln.claims.prediction import (
 )
 from symreln.claims.solve import derive_unchecked
 from symreln.claims.starts import mode_kappas, start_factors
-from symreln.claims.unit_courses import telling_samples
 from symreln.experiment.metrics import Distance, compare
 from symreln.laws.mean_field import gate_orders
 
@@ -95,14 +94,14 @@ def measured_gate_law(
         most: Multiplications above which they are not followed.
     """
     law = numbers.ask(gate_law_of)
-    if network is None or "activity" not in network.snapshots or law is None or not law.first:
+    if network is None or "activity" not in network.snapshots or law is None or not law.found:
         return None
     recorded = np.array(network.snapshot_steps)
     places = np.flatnonzero(recorded >= law.begins)
     steps = recorded[places]
     if not len(steps):
         return None
-    pathways = [p for each in law.first for p in numbers.pathways if p.name in each.pathways]
+    pathways = [p for each in law.found for p in numbers.pathways if p.name in each.pathways]
     gates = [_Gate.of(numbers, pathway) for pathway in pathways]
     measured = np.array(
         [

@@ -28,7 +28,7 @@ import numpy as np
 
 from symreln.calls.derive import derive
 from symreln.claims.prediction import predict_training
-from symreln.claims.starts import _pathway_kappas, mode_kappas, start_factors
+from symreln.claims.starts import pathway_kappas, mode_kappas, start_factors
 from symreln.experiment.training import gated_pathways
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load
@@ -243,7 +243,7 @@ def check(seed: int, data: Symmetric, figures: Figures) -> None:
     }
     derivation = derive(load(tables))
     early = derivation.early
-    kappas = _pathway_kappas(derivation, early)
+    kappas = pathway_kappas(derivation, early)
     supported = [p for p in derivation.pathways if p.name not in early.unsupported]
     figures.counts.update(
         {
