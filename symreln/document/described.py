@@ -1,14 +1,11 @@
-r"""Exact matrices in words: small ones in full, large ones by blocks with names.
+r"""Exact matrices in print: small ones in full or in decimals, large ones by blocks.
 
-A block is printed as 0, a multiple of the identity or of the all-ones matrix, a sum of those two,
-or a scalar times a named integer matrix. Equal patterns share one name.
+A block is 0, a multiple of the identity or of the all-ones matrix, or a sum of those two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import gcd
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -17,38 +14,17 @@ from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_rows
 from symreln.document.words import Notation, is_long
 from symreln.errors import InputError
-from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
-    from flint import fmpz
-
-    from symreln.exact.matrix import ExactMatrix
+    from symreln.exact.scalar import Scalar
 
 Entry = str | sp.Expr | int
+#: A named run of rows or columns.
+Group = tuple[str, tuple[int, ...]]
 #: Rows or columns up to which a matrix is printed in full; where not said, and more do not fit on a
 #: line of print.
 SMALL, LARGEST = 7, 10
-Pattern = tuple[tuple[int, ...], ...]
-#: A named run of rows or columns.
-Group = tuple[str, tuple[int, ...]]
-
-
-@dataclass
-class NamedMatrices:
-    """Integer matrices that got a name while a document was written.
-
-    Attributes:
-        letter: LaTeX of the letter that the names are made of.
-        patterns: Pattern -> number, in the order of their first use.
-    """
-
-    letter: str = "N"
-    patterns: dict[Pattern, int] = field(default_factory=dict)
-
-    def name(self, pattern: Pattern) -> str:
-        """Return the LaTeX name of a pattern, a new one where it has none."""
-        number = self.patterns.setdefault(pattern, len(self.patterns) + 1)
-        return f"{self.letter}_{{{number}}}"
 
 
 def groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> list[Group]:
@@ -67,21 +43,52 @@ def groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> 
 
 
 def describe(
-    matrix: ExactMatrix,
-    rows: Sequence[Group],
-    columns: Sequence[Group],
-    notation: Notation,
-    named: NamedMatrices,
-) -> str:
-    """Return the LaTeX of a matrix, in full or by blocks."""
+    matrix: ExactMatrix, rows: Sequence[Group], columns: Sequence[Group], notation: Notation
+) -> str | None:
+    """Return the LaTeX of a matrix, in full or by blocks; None where blocks do not say it."""
     if max(matrix.shape) <= SMALL:
         return matrix_latex(notation.entries(matrix))
-    tables = [(key, part.flint.tolist()) for key, part in matrix.terms.items()]
-    cells = [
-        [_block(matrix, tables, row, column, notation, named) for _, column in columns]
-        for _, row in rows
-    ]
-    return cells[0][0] if len(cells) == len(cells[0]) == 1 else matrix_latex(cells)
+    cells = [[_block(matrix, row, column, notation) for _, column in columns] for _, row in rows]
+    if any(cell is None for row in cells for cell in row):
+        return None
+    known = [[cell or "" for cell in row] for row in cells]
+    return known[0][0] if len(known) == len(known[0]) == 1 else matrix_latex(known)
+
+
+def _block(
+    matrix: ExactMatrix, rows: tuple[int, ...], columns: tuple[int, ...], notation: Notation
+) -> str | None:
+    """Return a block in terms of I and of ones; None where it is neither."""
+    ones = r"\mathbf{1}\mathbf{1}^{\top}" * (len(rows) * len(columns) > 1)
+    block = matrix.select(rows=rows, columns=columns)
+    if block.is_zero:
+        return "0"
+    square = len(rows) == len(columns) > 1
+    on, off = block.entry(0, 0), block.entry(0, len(columns) - 1)
+    height, width = block.shape
+    down = [row for row in range(height) for _ in range(width)]
+    along = [column for _ in range(height) for column in range(width)]
+    full = ExactMatrix.from_entries(block.shape, down, along, [1] * len(down), 1, matrix.parameters)
+    plain = full.scale(off)
+    if (block - plain).is_zero:
+        return _times(off, notation, ones)
+    identity = ExactMatrix.identity(len(rows), matrix.parameters)
+    if not square or not (block - plain - identity.scale(on - off)).is_zero:
+        return None
+    parts = [(on - off, "I"), *([(off, ones)] if off != 0 else [])]
+    return " + ".join(_times(each, notation, shape) for each, shape in parts).replace("+ -", "- ")
+
+
+def _times(factor: Scalar, notation: Notation, shape: str) -> str:
+    if factor == 1 and shape:
+        return shape
+    if factor == -1 and shape:
+        return f"-{shape}"
+    expr = factor.to_sympy(notation.symbols)
+    printed = notation.latex(expr)
+    if expr.is_Add and shape:
+        printed = rf"\left({printed}\right)"
+    return rf"{printed}\,{shape}" if shape else printed
 
 
 def in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
@@ -96,74 +103,6 @@ def in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
     power = rf"10^{{{front}}} " * bool(front)
     said = rf"\text{{(entries to }} \pm {error} \text{{; the certificate has them exactly)}}"
     return power + matrix_latex(shown), said
-
-
-def _block(
-    matrix: ExactMatrix,
-    tables: Sequence[tuple[tuple[int, ...], list[list[fmpz]]]],
-    rows: tuple[int, ...],
-    columns: tuple[int, ...],
-    notation: Notation,
-    named: NamedMatrices,
-) -> str:
-    parts: dict[Pattern, dict[tuple[int, ...], int]] = {}
-    for key, table in tables:
-        found = [[int(table[i][j]) for j in columns] for i in rows]
-        content = gcd(*(entry for row in found for entry in row))
-        if content:
-            first = next(entry for row in found for entry in row if entry)
-            content = content if first > 0 else -content
-            pattern = tuple(tuple(entry // content for entry in row) for row in found)
-            parts.setdefault(pattern, {})[key] = content
-    if not parts:
-        return "0"
-    ring = polynomial_ring(matrix.parameters)
-    terms = []
-    for pattern, polynomial in parts.items():
-        factor = Scalar(matrix.parameters, ring.from_dict(polynomial), matrix.denominator)
-        terms += [
-            _times(factor * multiple, notation, shape)
-            for multiple, shape in _shapes(pattern, named)
-        ]
-    return " + ".join(terms).replace("+ -", "- ")
-
-
-def _shapes(pattern: Pattern, named: NamedMatrices) -> list[tuple[int, str]]:
-    """Return the pattern as a sum of (integer, LaTeX of a simple matrix)."""
-    ones = r"\mathbf{1}\mathbf{1}^{\top}"
-    entries = {entry for row in pattern for entry in row}
-    if len(entries) == 1:
-        return [(entries.pop(), ones if len(pattern) * len(pattern[0]) > 1 else "")]
-    if len(pattern) == len(pattern[0]):
-        diagonal = {pattern[i][i] for i in range(len(pattern))}
-        others = {entry for i, row in enumerate(pattern) for j, entry in enumerate(row) if i != j}
-        if len(diagonal) == len(others) == 1:
-            on, off = diagonal.pop(), others.pop()
-            return [(on - off, "I"), *([(off, ones)] if off else [])]
-    return [(1, named.name(pattern))]
-
-
-def outer_factors(pattern: Pattern) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return (column, row) with pattern = column · rowᵀ, or None where its rank is above 1."""
-    first = next(line for line in pattern if any(line))
-    content = gcd(*first)
-    row = tuple(entry // content for entry in first)
-    pivot = next(place for place, entry in enumerate(row) if entry)
-    column = tuple(line[pivot] // row[pivot] for line in pattern)
-    product = tuple(tuple(c * r for r in row) for c in column)
-    return (column, row) if product == pattern else None
-
-
-def _times(factor: Scalar, notation: Notation, shape: str) -> str:
-    if factor == 1 and shape:
-        return shape
-    if factor == -1 and shape:
-        return f"-{shape}"
-    expr = factor.to_sympy(notation.symbols)
-    printed = notation.latex(expr)
-    if expr.is_Add and shape:
-        printed = rf"\left({printed}\right)"
-    return rf"{printed}\,{shape}" if shape else printed
 
 
 def matrix_latex(

@@ -17,7 +17,6 @@ import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
 from symreln.claims.orbits import mode_orbits
-from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Details,
@@ -29,9 +28,6 @@ from symreln.document.model import (
     plain_text,
     walk,
 )
-from symreln.document.words import Notation
-from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
@@ -235,58 +231,16 @@ def test_irrational_overlaps_are_matrices_that_float_routes_agree_on(different):
     assert np.allclose(np.abs(np.array(entry["overlap"])), expected, atol=1e-9)
 
 
-class TestDescribe:
-    """Large matrices by blocks and by name."""
-
-    def shown(self, rows, row_sizes, column_sizes, parameters=()):
-        matrix = ExactMatrix.from_rows(rows, parameters)
-        groups = []
-        for sizes in (row_sizes, column_sizes):
-            ends = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
-            groups.append([(str(i), tuple(range(ends[i], ends[i + 1]))) for i in range(len(sizes))])
-        named = NamedMatrices()
-        return describe(matrix, *groups, Notation(symbols={}, values={}), named), named
-
-    def test_small_matrices_are_printed_in_full(self):
-        text, named = self.shown([[1, 2], [3, 4]], [2], [2])
-        assert text == r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}"
-        assert not named.patterns
-
-    def test_identity_ones_and_their_sum(self):
-        c = Scalar.symbol("c", ("c",))
-        zero, one = Scalar(("c",), 0), Scalar(("c",), 1)
-        rows = [[c if i == j else zero for j in range(8)] for i in range(8)]
-        assert self.shown(rows, [8], [8], ("c",))[0] == r"c\,I"
-        rows = [[Fraction(1, 3)] * 8 for _ in range(8)]
-        assert self.shown(rows, [8], [8])[0] == r"\frac{1}{3}\,\mathbf{1}\mathbf{1}^{\top}"
-        rows = [[one + one if i == j else one for j in range(8)] for i in range(8)]
-        assert self.shown(rows, [8], [8], ("c",))[0] == r"I + \mathbf{1}\mathbf{1}^{\top}"
-
-    def test_equal_patterns_share_a_name_up_to_a_factor(self):
-        pattern = [[(i * j) % 5 for j in range(1, 5)] for i in range(1, 9)]
-        rows = [row + [-3 * x for x in row] for row in pattern]
-        text, named = self.shown(rows, [8], [4, 4])
-        assert text == r"\begin{pmatrix} N_{1} & -3\,N_{1} \end{pmatrix}"
-        assert len(named.patterns) == 1
-
-    def test_blocks_add_up_to_the_matrix(self, three):
-        """Put the printed factors and named patterns back together, exactly."""
-        sigma_x = three.pathways[0].effective.sigma_x
-        groups = groups_of(range(11), three.spec.dataset.input_groups)
-        text = describe(sigma_x, groups, groups, Notation.of(three.spec), NamedMatrices())
-        assert text == (
-            r"\begin{pmatrix} \frac{1}{8}\,I & \frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} \\ "
-            r"\frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} & \frac{c^{2}}{3}\,I \end{pmatrix}"
-        )
-
-    def test_outer_products(self):
-        assert outer_factors(((2, 4), (3, 6), (0, 0))) == ((2, 3, 0), (1, 2))
-        assert outer_factors(((0, 0), (0, -5))) == ((0, 5), (0, -1))
-        assert outer_factors(((1, 2), (2, 1))) is None
-
-
-def test_the_letters_of_blocks_are_explained_once(three):
-    assert len(re.findall("identity matrix|the identity,|of ones", three.to_latex(full=True))) == 2
+def test_large_correlations_are_printed_by_blocks_or_said(three):
+    text = three.to_latex(full=True)
+    block = r"\frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top}"
+    for printed in (
+        r"\Sigma^{yx}(1) &\in \mathbf{Q}(c)^{60 \times 11}, \quad \text{of rank } 10,",
+        rf"\frac{{1}}{{8}}\,I & {block} \\[0.7ex] {block} & \frac{{c^{{2}}}}{{3}}\,I",
+        r"\Sigma^{x}(2) &= \frac{1}{12}\,I.",
+    ):
+        assert printed in text
+    assert len(re.findall("identity matrix|of ones", text)) == 2
 
 
 def test_latex_of_a_derivation_from_python(three):

@@ -10,7 +10,7 @@ from symreln.claims import couplings
 from symreln.claims.couplings import overlap_matrices
 from symreln.claims.derivation import Derivation
 from symreln.document.model import Equation, Paragraph, Section, plain_text, walk
-from symreln.report import html, latex
+from symreln.report import html
 from symreln.report.chapters import data
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
@@ -95,18 +95,6 @@ def test_correlations_of_many_pathways_are_printed_once_a_kind(four, monkeypatch
             for p in four.pathways[1:]
         ]
         assert all(found == entries[0] for found in entries)
-
-
-def test_the_shape_of_large_correlations_is_said(four, monkeypatch):
-    monkeypatch.setattr(data, "MOST_ENTRIES", 20)
-    text = latex.render(derivation_document(four))
-    effective = four.pathways[1].effective
-    rows, columns = effective.sigma_yx.shape
-    rank = effective.sigma_yx.to_sympy(four.spec.symbols).rank()
-    assert (
-        rf"\Sigma^{{yx}}(2) &\in \mathbf{{Q}}(c)^{{{rows} \times {columns}}}, "
-        rf"\quad \text{{of rank }} {rank}," in text
-    )
 
 
 def test_all_pairs_and_equal_options_are_said_once(four):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.orbits import PathwayOrbit
@@ -10,13 +9,10 @@ from symreln.claims.phases import until_text
 from symreln.document.described import (
     LARGEST,
     SMALL,
-    NamedMatrices,
-    Pattern,
     describe,
     groups_of,
     in_decimals,
     matrix_latex,
-    outer_factors,
 )
 from symreln.document.model import (
     Block,
@@ -33,20 +29,16 @@ from symreln.document.model import (
 )
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
+from symreln.document.widths import latex_width
 from symreln.document.words import Notation, assumption, written
 from symreln.report.chapters.spectrum import spectrum_blocks
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.document.model import Content
     from symreln.specs.model import SizeSymbol, Spec
 
-#: Named matrices up to this many entries are printed, larger ones drawn.
-_PRINTED_ENTRIES = 160
-#: Vectors up to this length are printed.
-_PRINTED_VECTOR = 18
-#: Correlations up to this many entries are described by blocks; of larger ones the shape is said.
-MOST_ENTRIES = 25_000
+#: Letters of the widest matrix that is printed by blocks.
+_WIDEST = 60.0
 #: Pathways up to which the correlations of each are printed.
 MOST_CORRELATIONS = 8
 
@@ -177,34 +169,20 @@ def _correlations(derivation: Derivation) -> list[Block]:
                 "targets less their orthogonal projection onto the gated inputs, which is exact."
             )
         )
-    named = NamedMatrices()
     shown = [
-        (pathway, images, _pair(derivation, pathway, named))
-        for pathway, images in _shown(derivation)
+        (pathway, images, _pair(derivation, pathway)) for pathway, images in _shown(derivation)
     ]
-    matrices = _block_words([line for *_, each in shown for line in each.lines])
+    matrices: list[Block] = []
+    if any(r"\mathbf{1}" in line for *_, each in shown for line in each.lines):
+        said = r"In blocks $I$ is an identity matrix, and $\mathbf{1}$ a column of ones."
+        matrices.append(say(said))
     for pathway, images, each in shown:
         matrices.append(each)
         if images:
             whose = PathwayOrbit(pathways=images).title
             text = f"A symmetry of the dataset maps pathway {pathway.number} to {whose}: their "
             matrices.append(prose(*typeset(f"{text}correlations are these, permuted.")))
-    if named.patterns:
-        matrices.append(_names(named))
     return [*blocks, Details(summary="The correlation matrices", blocks=tuple(matrices))]
-
-
-def _block_words(lines: list[str]) -> list[Block]:
-    """Say what the letters in blocks mean, of those that occur."""
-    words = {
-        r"(?<![A-Za-z])I(?![A-Za-z])": "$I$ is an identity matrix",
-        r"\\mathbf\{1\}": r"$\mathbf{1}$ a column of ones",
-        r"N_\{": "$N_1$, $N_2$ and so on are the matrices of whole numbers below",
-    }
-    found = [said for letter, said in words.items() if any(re.search(letter, x) for x in lines)]
-    if not found:
-        return []
-    return [say(f"Written in blocks, of the sizes that their places need: {', '.join(found)}.")]
 
 
 def _shown(
@@ -226,13 +204,12 @@ def _shown(
     return [(first, tuple(others)) for first, *others in images.values()]
 
 
-def _pair(derivation: Derivation, pathway: PathwayDerivation, named: NamedMatrices) -> Equation:
-    """Return the two correlations of a pathway."""
-    effective = pathway.effective
+def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
+    """Return the two correlations of a pathway; where they are, if no blocks say them."""
+    effective, n = pathway.effective, pathway.number
     spec, dataset = derivation.spec, derivation.spec.dataset
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = groups_of(range(dataset.n_y), dataset.output_groups)
-    n = pathway.number
     rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
     lines: list[str] = []
     for matrix, name, rows, more, end in (
@@ -240,39 +217,17 @@ def _pair(derivation: Derivation, pathway: PathwayDerivation, named: NamedMatric
         (effective.sigma_x, "x", inputs, "", "."),
     ):
         left, (height, width) = rf"\Sigma^{{{name}}}({n}) &", matrix.shape
-        few = height * width <= MOST_ENTRIES
-        decimals = in_decimals(matrix) if few else None
-        if not few or (decimals and max(matrix.shape) > LARGEST):
-            lines.append(rf"{left}\in {_field(derivation)}^{{{height} \times {width}}}{more}{end}")
-        elif decimals:
+        decimals = in_decimals(matrix) if max(height, width) <= LARGEST else None
+        shown = describe(matrix, rows, inputs, Notation.of(spec))
+        if decimals:
             lines += [f"{left}= {decimals[0]}{end}", f"& {decimals[1]}"]
-        else:
-            shown = describe(matrix, rows, inputs, Notation.of(spec), named)
+        elif shown is not None and latex_width(shown) <= _WIDEST:
             lines.append(f"{left}= {shown}{end}")
+        else:
+            lines.append(rf"{left}\in {_field(derivation)}^{{{height} \times {width}}}{more}{end}")
     return equation(*lines)
 
 
 def _field(derivation: Derivation) -> str:
     names = ", ".join(symbol_latex(parameter.name) for parameter in derivation.spec.parameters)
     return rf"\mathbb{{Q}}({names})" if names else r"\mathbb{Q}"
-
-
-def _names(named: NamedMatrices) -> Items:
-    """Define the matrices of whole numbers that blocks are made of."""
-    found = named.patterns.items()
-    return Items(tuple(_name(f"{named.letter}_{{{n}}}", pattern) for pattern, n in found))
-
-
-def _name(name: str, pattern: Pattern) -> Content:
-    """Define a named matrix: as a product of two vectors, in full, or by its entries."""
-    vectors = outer_factors(pattern)
-    if vectors is not None and max(map(len, vectors)) <= _PRINTED_VECTOR:
-        column, row = (", ".join(map(str, vector)) for vector in vectors)
-        return Math(rf"{name} = ({column})^{{\top}} ({row})")
-    rows, columns = len(pattern), len(pattern[0])
-    if rows * columns <= _PRINTED_ENTRIES and columns <= 12:
-        return Math(f"{name} = {matrix_latex(pattern, largest=16)}")
-    entries = sorted({entry for line in pattern for entry in line})
-    shown = ", ".join(map(str, entries[:6])) + (", …" if len(entries) > 6 else "")
-    words = f": {rows} × {columns}, entries {shown}; in full in the certificate."
-    return (Math(name), words)
