@@ -98,6 +98,7 @@ def sweep(
     rng: int = 0,
     workers: int | None = None,
     shard: str | None = None,
+    allow_outside: bool = False,
 ) -> SweepAnswer:
     """Validate a spec for all combinations of some keys' values.
 
@@ -115,6 +116,7 @@ def sweep(
         rng: Seed of the random streams.
         workers: Processes; one a core by default.
         shard: Do part i of N, written i/N, and write no summary; parts are independent.
+        allow_outside: Whether data files may lie outside the spec's folder.
 
     Raises:
         InputError: A key or value is wrong, or the folder has another spec.toml than a given Spec.
@@ -133,7 +135,7 @@ def sweep(
     check_counts(seeds, rng, "sweep")
     if not isinstance(source, str | os.PathLike):
         source = _written(spec_of(source, "sweep"), [*told, *texts], folder)
-    asked = {"overrides": told, "seeds": seeds, "rng": rng}
+    asked = {"overrides": told, "seeds": seeds, "rng": rng, "allow_outside": allow_outside}
     asked_of = planned(str(source), texts, folder, **asked)
     with pool.processes(workers or cores()) as executor:
         return SweepAnswer(found=asked_of.done(shard, executor), shard=shard)

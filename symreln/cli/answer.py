@@ -26,6 +26,7 @@ def answer(
     out: Path,
     as_json: bool,
     overrides: Sequence[str] = (),
+    allow_outside: bool = False,
     machine: Mapping[str, Any] | None = None,
     **asked: Any,
 ) -> int:
@@ -37,6 +38,7 @@ def answer(
         out: Folder for the results.
         as_json: Whether to print the JSON.
         overrides: ``key=value`` texts.
+        allow_outside: Whether data files may lie outside the spec's folder.
         machine: What trains, of calls that train on what is asked for.
         **asked: What else the call takes.
 
@@ -50,9 +52,9 @@ def answer(
     if "directory" in taken:  # it works in the folder, over some time
         asked["directory"] = out
     if "overrides" in taken:
-        asked["overrides"] = overrides
+        asked |= {"overrides": overrides, "allow_outside": allow_outside}
     elif "spec" in taken:
-        about = load(given, overrides)
+        about = load(given, overrides, allow_outside=allow_outside)
     with nullcontext() if machine is None else training_machine(**machine):
         found = function(about, **asked)
     with phase("writing the results"):

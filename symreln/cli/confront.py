@@ -23,6 +23,7 @@ def confront(
     spec: str,
     *,
     overrides: Sequence[str],
+    allow_outside: bool,
     out: Path,
     as_json: bool,
     machine: dict[str, Any],
@@ -38,7 +39,7 @@ def confront(
     with training_machine(**machine), warnings.catch_warnings():
         # What diverges is said with the verdict, below.
         warnings.filterwarnings("ignore", "network.learning_rate", UserWarning)
-        given = load(spec, overrides)
+        given = load(spec, overrides, allow_outside=allow_outside)
         if whole:
             found = run(given, out, **asked)
             files = found.files

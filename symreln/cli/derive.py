@@ -23,6 +23,7 @@ def derive(
     spec: str,
     *,
     overrides: Sequence[str],
+    allow_outside: bool,
     out: Path,
     formats: Sequence[str],
     latex: Sequence[str],
@@ -39,7 +40,7 @@ def derive(
     with helper(*drawing, first="symreln.report.flat"):
         load = import_module("symreln.task_library.load").load
         pipeline = import_module("symreln.pipeline.derive")
-        asked = load(spec, overrides)
+        asked = load(spec, overrides, allow_outside=allow_outside)
         derivation = pipeline.derive(asked, lambda found: _begin(found, formats))
         write = import_module("symreln.report.write").write_derivation
         files = write(derivation, out, formats=formats, style=style, full=full)

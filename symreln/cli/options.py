@@ -23,7 +23,7 @@ INPUT, WORK, OUTPUT, MACHINE = (
     "Machine and limits",
 )
 #: What calls take and commands have in their own way: --out and what they read.
-_OWN = ("directory", "overrides")
+_OWN = ("directory", "overrides", "allow_outside")
 #: No option counts further; seeds of random streams are numbers up to here, too.
 _MOST = 2**64
 
@@ -165,6 +165,11 @@ SPEC_OPTIONS = (
         "Override a key of the spec, e.g. network.hidden=100. May be repeated.",
         multiple=True,
         metavar="KEY=VALUE",
+    ),
+    _option(
+        "--allow-outside-data allow_outside",
+        "Let the spec name data files outside its own folder.",
+        is_flag=True,
     ),
 )
 #: Of all commands.

@@ -2,7 +2,7 @@
 
 CSV files of exact numbers: one row a sample, decimals read as written.
 
-NPZ files of numbers, none of which is unpickled.
+NPZ files of numbers: header and size are checked before anything is loaded, pickle never is.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, NamedTuple
+from math import prod
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from flint import fmpz_mat
+from numpy.lib import format as npy
 
 from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.entries import NAME_LENGTH, indices_of
 from symreln.specs.expression import Declared
-from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, decoded, fingerprint, read_data
+from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, decoded, fingerprint
 from symreln.specs.finding import (
     Finding,
     check_text,
@@ -50,7 +51,7 @@ _FORMS = 'one of task = "…", X and Y (matrices), inputs and targets (CSV files
 
 
 def read_user_dataset(
-    table: Mapping[str, Any], declared: Declared, folder: Path, problems: Problems
+    table: Mapping[str, Any], declared: Declared, folder: Folder, problems: Problems
 ) -> Dataset | None:
     """Return a user's own dataset, or None after adding what is wrong with it.
 
@@ -139,7 +140,7 @@ class _Read(NamedTuple):
 
 
 def _read(
-    model: UserDatasetModel, table: Mapping[str, Any], folder: Path, problems: Problems
+    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
 ) -> _Read:
     written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
     own = [matrix for matrix in (model.X, model.Y) if matrix is not None]
@@ -149,7 +150,7 @@ def _read(
         if name is None:
             continue
         with problems.at(f"dataset.{key}"):
-            data = read_data(folder, name)
+            data = folder.read(name)
             found.files[key] = fingerprint(name, data)
             if not kind:
                 found.matrices.extend(matrices_from_npz(data, name))
@@ -388,11 +389,11 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
         Finding: It is no such file, too large, or holds something else than finite numbers.
     """
     try:
-        size = sum(entry.file_size for entry in zipfile.ZipFile(io.BytesIO(data)).infolist())
-        limit = f"at most {MAX_BYTES >> 20} MiB"
-        need(size <= MAX_BYTES, f"{size} bytes after unpacking", limit, "Use fewer samples.")
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            first, second = (_matrix(arrays, names) for names in _NAMES)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+            limit = f"at most {MAX_BYTES >> 20} MiB"
+            need(size <= MAX_BYTES, f"{size} bytes after unpacking", limit, "Use fewer samples.")
+            first, second = (_matrix(archive, names) for names in _NAMES)
             return first, second
     except Finding as finding:
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
@@ -404,21 +405,31 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
         raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
 
 
-def _matrix(arrays: Mapping[str, np.ndarray], names: tuple[str, str]) -> ExactMatrix:
-    name = next((name for name in names if name in arrays), "")
-    listed = visible(cut(", ".join(sorted(arrays)))) or "none"
-    found, hint = f"no array {names[0]} (arrays: {listed})", nearest(names[0], arrays)
+def _matrix(archive: zipfile.ZipFile, names: tuple[str, str]) -> ExactMatrix:
+    stored = {entry.removesuffix(".npy"): entry for entry in archive.namelist()}
+    name = next((name for name in names if name in stored), "")
+    listed = visible(cut(", ".join(sorted(stored)))) or "none"
+    found, hint = f"no array {names[0]} (arrays: {listed})", nearest(names[0], stored)
     need(name, found, f"an array {names[0]} or {names[1]}", hint)
-    array = arrays[name]
-    fits = array.dtype.kind in "biuf" and array.dtype.itemsize <= 8
-    found, hint = f"entries of type {array.dtype} in array {name}", "X.astype(float) converts it."
+    with archive.open(stored[name]) as stream:
+        _check_header(stream, name)
+    with archive.open(stored[name]) as stream:
+        return _exact(npy.read_array(stream, allow_pickle=False), name)
+
+
+def _check_header(stream: IO[bytes], name: str) -> None:
+    """Check what an array says about itself before memory is taken for it."""
+    version = npy.read_magic(stream)
+    need(version == (1, 0), f"format version {version} of array {name}", "version 1.0")
+    shape, _, dtype = npy.read_array_header_1_0(stream)
+    fits = dtype.kind in "biuf" and dtype.itemsize <= 8
+    found, hint = f"entries of type {dtype} in array {name}", "X.astype(float) converts it."
     need(fits, found, "integers or floats of at most 64 bits", hint)
-    found, two = f"array {name} of shape {array.shape}", "samples in rows and features in columns"
-    hint = f"Reshape it: {name}.reshape(-1, 1) is one column." * (array.ndim == 1)
-    need(array.ndim == 2, found, f"two dimensions, {two}", hint)
-    need(array.size, found, "at least one sample and one column")
-    need(array.size <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
-    return _exact(array, name)
+    found, two = f"array {name} of shape {shape}", "samples in rows and features in columns"
+    hint = f"Reshape it: {name}.reshape(-1, 1) is one column." * (len(shape) == 1)
+    need(len(shape) == 2, found, f"two dimensions, {two}", hint)
+    need(0 not in shape, found, "at least one sample and one column")
+    need(prod(shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:

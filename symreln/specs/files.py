@@ -1,4 +1,4 @@
-"""Files of specs and of data: how large they may be, their text, and the tables of TOML."""
+"""Files of specs and of data: where they may lie, how large they may be, and their text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from symreln.base.records import record
 from symreln.errors import Problem, SpecError, visible
 from symreln.specs.finding import Finding, nearest, need, quoted
 from symreln.specs.number import DecimalText
@@ -18,6 +19,10 @@ MAX_NUMBERS = 2_000_000
 """Numbers of one file: each becomes an exact fraction, at 3 to 6 microseconds and about 100 bytes
 on the way, so that the largest file takes about ten seconds and some hundred megabytes."""
 _MAX_SPEC = 1 << 20
+MAX_KEY_PARTS = 64
+"""``a.a.a…`` with 300 000 parts costs tomllib gigabytes; no spec needs more than five."""
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 #: What mends TOML, by the start of what tomllib says.
 _MENDED = (
@@ -30,19 +35,41 @@ _MENDED = (
 )
 
 
-def read_data(folder: Path, name: str) -> bytes:
-    """Return the contents of a data file that a spec in a folder names.
+@record
+class Folder:
+    """The folder of a spec.
 
-    Raises:
-        Finding: It is no regular file, is missing, unreadable or too large.
+    Attributes:
+        path: The folder.
+        allow_outside: Whether data files may lie outside it.
     """
-    expected = "a data file, by its path from the spec's folder"
-    need(name and "\0" not in name, f"the file name {quoted(name)}", expected)
-    what, suffixes = f"the file {quoted(name)}", (".csv", ".npz", ".tsv", ".txt")
-    data = _read_bytes(folder / name, what, expected, MAX_BYTES, suffixes)
-    limit = f"at most {MAX_BYTES >> 20} MiB"
-    need(len(data) <= MAX_BYTES, f"{what} of more than that", limit, "Use fewer samples.")
-    return data
+
+    path: Path = Path()
+    allow_outside: bool = False
+
+    def read(self, name: str) -> bytes:
+        """Return the contents of a data file, named by its path from the folder.
+
+        Raises:
+            Finding: It lies outside (links followed), is no regular file, is missing, unreadable
+                or too large.
+        """
+        expected = "a data file in the spec's folder"
+        need(name and "\0" not in name, f"the file name {quoted(name)}", expected)
+        what, suffixes = f"the file {quoted(name)}", (".csv", ".npz", ".tsv", ".txt")
+        hint = "Copy it next to the spec, or allow it with --allow-outside-data."
+        inside = self.allow_outside or self._holds(self.path / name)
+        need(inside, f"{what}, which lies outside the spec's folder", expected, hint)
+        data = _read_bytes(self.path / name, what, expected, MAX_BYTES, suffixes)
+        limit = f"at most {MAX_BYTES >> 20} MiB"
+        need(len(data) <= MAX_BYTES, f"{what} of more than that", limit, "Use fewer samples.")
+        return data
+
+    def _holds(self, path: Path) -> bool:
+        try:
+            return path.resolve().is_relative_to(self.path.resolve())
+        except (OSError, RuntimeError):  # a loop of links, which is what reading it says
+            return True
 
 
 def _read_bytes(
@@ -101,7 +128,10 @@ def decoded(data: bytes, expected: str, save: str) -> str:
     Raises:
         Finding: It is empty, or no UTF-8.
     """
-    need(data.strip(), "an empty file", expected)
+    kind = "in UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ""
+    kind = kind or "that is empty" * (not data.strip())
+    kind = kind or "that is no text" * (b"\x00" in data[:1024])
+    need(not kind, f"a file {kind}", expected, save)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -144,7 +174,12 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
     try:
         hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
         need(len(data) <= _MAX_SPEC, "a spec of more than 1 MiB", "at most 1 MiB", hint)
+        marked = data.startswith(b"\xef\xbb\xbf")
+        hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
+        need(not marked, "a byte-order mark at the start", "TOML in UTF-8 without one", hint)
         text = decoded(data, "a spec: TOML in UTF-8", 'Save it as "UTF-8" in your editor.')
+        found, hint = f"a key of more than {MAX_KEY_PARTS} parts", "Dots make tables in tables."
+        need(not _LONG_KEY.search(text), found, f"at most {MAX_KEY_PARTS} parts", hint)
         return tomllib.loads(text, parse_float=DecimalText), text
     except Finding as finding:
         problem = finding.problems[0]

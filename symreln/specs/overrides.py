@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from symreln.errors import InputError, Problem, SpecError, visible
+from symreln.specs.files import MAX_KEY_PARTS
 from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
 from symreln.specs.number import DecimalText
 
@@ -43,10 +44,13 @@ def parse_override(text: str) -> tuple[Path, Any]:
 def _path(key: str) -> Path:
     expected = "a key such as network.hidden or pathway[1].stage before the ="
     need(_KEY.fullmatch(key), f"the key {quoted(key)}", expected)
-    return tuple(
+    parts = tuple(
         int(index) if index else name or either or other
         for index, name, either, other in _PIECES.findall(key)
     )
+    most = f"at most {MAX_KEY_PARTS} parts"
+    need(len(parts) <= MAX_KEY_PARTS, f"a key of {len(parts)} parts", most)
+    return parts
 
 
 def _value(text: str) -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from symreln.exact.scalar import Scalar
@@ -20,6 +19,7 @@ from symreln.networks.model import Network
 from symreln.specs.data import read_user_dataset
 from symreln.specs.entries import Asked
 from symreln.specs.expression import Declared
+from symreln.specs.files import Folder
 from symreln.specs.finding import check_text, key_path, nearest, need, quoted, shown
 from symreln.specs.graph import read_graph
 from symreln.specs.kinds import StrictModel
@@ -142,7 +142,7 @@ def read_spec(
     tasks: Sequence[Task],
     source: str = "",
     origin: Origin | None = None,
-    folder: Path = Path(),
+    folder: Folder | None = None,
     overrides: Sequence[str] | Mapping[str, Any] = (),
 ) -> Spec:
     """Return the checked spec of tables that were read or made in Python.
@@ -163,11 +163,11 @@ def read_spec(
     problems = Problems(replace(origin or Origin(), overrides=given))
     # What --set leaves without use goes, where it changed what could use it.
     replaced = any(path[0] in ("dataset", "pathway", "node", "edge") for path in done)
-    spec, unused = _Reading(tables, tasks, folder, problems).spec(source, replaced)
+    spec, unused = _Reading(tables, tasks, folder or Folder(), problems).spec(source, replaced)
     if unused:
         declared = {key: table for key, table in tables["parameters"].items() if key not in unused}
         tables = {**tables, "parameters": declared}
-        spec, _ = _Reading(tables, tasks, folder, problems).spec(source, replaced)
+        spec, _ = _Reading(tables, tasks, folder or Folder(), problems).spec(source, replaced)
     return spec
 
 
@@ -183,7 +183,7 @@ class _Reading:
     """
 
     def __init__(
-        self, tables: Mapping[str, Any], tasks: Sequence[Task], folder: Path, problems: Problems
+        self, tables: Mapping[str, Any], tasks: Sequence[Task], folder: Folder, problems: Problems
     ) -> None:
         self.tables, self.tasks, self.folder, self.problems = tables, tasks, folder, problems
         known = list(SpecModel.model_fields)

@@ -135,6 +135,7 @@ def planned(
     overrides: tuple[str, ...] = (),
     seeds: int = 8,
     rng: int = 0,
+    allow_outside: bool = False,
 ) -> Sweep:
     """Check every combination and name every file, before any work.
 
@@ -145,6 +146,7 @@ def planned(
         overrides: ``key=value`` texts; none may speak of a key that is swept.
         seeds: Networks of each kind.
         rng: Seed.
+        allow_outside: Whether data files may lie outside the spec's folder.
 
     Raises:
         InputError: A combination is wrong, or they are too many.
@@ -159,20 +161,22 @@ def planned(
         raise InputError(msg)
     found = []
     for over in rows:
-        spec = _checked(source, overrides, over)
+        spec = _checked(source, overrides, over, allow_outside=allow_outside)
         file = folder.resolve() / "tasks" / f"{_digest(spec)}-{rng}-{seeds}.json"
         found.append(Combination(over=over, spec=spec, seeds=seeds, rng=rng, file=file))
     return Sweep(source=source, overrides=overrides, axes=axes, combinations=tuple(found))
 
 
-def _checked(source: str, overrides: tuple[str, ...], over: tuple[str, ...]) -> Spec:
+def _checked(
+    source: str, overrides: tuple[str, ...], over: tuple[str, ...], *, allow_outside: bool
+) -> Spec:
     """Return the spec of a combination.
 
     Raises:
         InputError: It is wrong, or cannot be swept.
     """
     try:
-        spec = load(source, (*overrides, *over))
+        spec = load(source, (*overrides, *over), allow_outside=allow_outside)
         check_trainable(spec)
     except SymrelnError as error:
         said = str(error)

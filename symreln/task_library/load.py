@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from symreln.errors import InputError, visible
-from symreln.specs.files import read_toml
+from symreln.specs.files import Folder, read_toml
 from symreln.specs.finding import nearest, need, quoted, shown
 from symreln.specs.model import Spec
 from symreln.specs.problems import Origin
@@ -19,12 +19,15 @@ from symreln.task_library.registry import SPECS, TASKS, spec_path
 def load(
     source: str | os.PathLike[str] | Mapping[str, Any],
     overrides: Sequence[str] | Mapping[str, Any] = (),
+    *,
+    allow_outside: bool = False,
 ) -> Spec:
     """Return the checked spec.
 
     Args:
         source: Path of a TOML file, name of a ready-made spec, or the same tables as a mapping.
         overrides: ``key=value`` texts (or a mapping), applied before checking.
+        allow_outside: Whether data files may lie outside the spec's folder.
 
     Raises:
         SpecError: Something is wrong; every problem found is listed.
@@ -34,7 +37,12 @@ def load(
         {'Delta': Fraction(1, 2)}
     """
     if isinstance(source, Mapping):
-        return read_spec(source, tasks=TASKS, overrides=overrides)
+        return read_spec(
+            source,
+            tasks=TASKS,
+            folder=Folder(allow_outside=allow_outside),
+            overrides=overrides,
+        )
     if not isinstance(source, str | os.PathLike) or isinstance(os.fspath(source), bytes):
         msg = (
             f"load: found {shown(source)}; give the path of a TOML file, the name of a ready-made "
@@ -53,7 +61,7 @@ def load(
         tasks=TASKS,
         source=name if ready_made else path.name,
         origin=Origin(file=file, text=text),
-        folder=path.parent,
+        folder=Folder(path=path.parent, allow_outside=allow_outside),
         overrides=overrides,
     )
 

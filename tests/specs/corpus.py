@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -82,97 +84,180 @@ def parameter(lines: str) -> str:
 SPECS: tuple[tuple[str, str], ...] = (
     # -- shape of the file
     ("empty", ""),
+    ("blank", " \n\n"),
     ("not-toml", "this is no spec"),
+    ("unclosed-list", "[dataset]\nX = [[1, 2]\n"),
     ("unquoted-text", f"{PATHWAY}gate = context != 1\n"),
+    ("key-twice", '[dataset]\ntask = "xor"\ntask = "iris"\n'),
+    ("table-twice", '[dataset]\ntask = "xor"\n[dataset]\n'),
     ("pathway-single-brackets", f'{DATASET}[pathway]\nname = "a"\n'),
+    ("dataset-double-brackets", f'[[dataset]]\ntask = "xor"\n{PATHWAY}'),
     ("network-number", f"network = 3\n{OWN}{PATHWAY}"),
     ("deep-lists", f"[dataset]\nX = {'[' * 3000}{']' * 3000}\n"),
+    ("deep-tables", f"x = {'{a=' * 3000}1{'}' * 3000}\n"),
+    ("long-key", f"{'a.' * 200}b = 1\n"),
+    ("very-long-key", f"{'a.' * 400_000}b = 1\n"),
     ("huge-integer", f"[dataset]\nX = [[{'9' * 300_000}]]\n"),
+    ("date", f"title = 2020-01-01\n{OWN}{PATHWAY}"),
     # -- unknown keys, one a level
     ("key-top", f"datset = 1\n{own('')}"),
     ("key-dataset", f"{DATASET}itmes = 8\n{PATHWAY}"),
     ("key-own-dataset", f"{OWN}label = 1\n{PATHWAY}"),
     ("key-pathway", f"{OWN}{PATHWAY}gates = 'all'\n"),
     ("key-network", network("hiden = 3")),
+    ("key-parameter", parameter("postive = true")),
+    ("key-validation", own("[validation]\ntolerence = 1\nreason = 'x'")),
+    ("key-groups", own("[dataset.groups]\ninput = {a = [0]}")),
     # -- missing
     ("no-dataset", PATHWAY),
     ("no-pathway", OWN),
     ("no-name", f"{OWN}[[pathway]]\ngate = 'all'\n"),
+    ("no-hidden", own("[network]\ninit_std=1\nlearning_rate=1\nsteps=1")),
+    ("no-contexts", f'[dataset]\ntask = "contextual"\n{PATHWAY}'),
     ("no-data", f"[dataset]\n{PATHWAY}"),
+    ("no-reason", own("[validation]\ntolerance = 0.1")),
     # -- tasks and their options
     ("task-unknown", f'[dataset]\ntask = "contextaul"\n{PATHWAY}'),
+    ("task-spec-name", f'[dataset]\ntask = "contextual-3"\n{PATHWAY}'),
+    ("task-number", f"[dataset]\ntask = 3\n{PATHWAY}"),
     ("items-six", f"{DATASET}items = 6\n{PATHWAY}"),
+    ("items-huge", f"{DATASET}items = 1000000\n{PATHWAY}"),
     (
         "items-too-many",
         f'[dataset]\ntask="contextual"\nitems=1024\ncontexts=64\n{PATHWAY}',
     ),
     ("structure", f'{DATASET}structures = "rign"\n{PATHWAY}'),
+    ("structure-count", f'{DATASET}structures = ["ring"]\n{PATHWAY}'),
     (
         "structure-items",
         f'{DATASET}items = 4\nstructures = "ring"\n{PATHWAY}',
     ),
+    ("structure-entry", f'{DATASET}structures = ["ring", 2, "cross"]\n{PATHWAY}'),
+    ("xor-option", f'[dataset]\ntask = "xor"\ndelta = 1\n{PATHWAY}'),
+    ("iris-option", f'[dataset]\ntask = "iris"\nitems = 1\n{PATHWAY}'),
     # -- matrices
     ("ragged", matrix("[[1, 2], [3]]")),
     ("no-rows", matrix("[]")),
+    ("empty-row", matrix("[[], []]")),
+    ("flat", matrix("[1, 2]")),
+    ("matrix-text", matrix('"1 2"')),
     ("samples-differ", matrix("[[1, 2, 3]]")),
     ("nan", matrix("[[nan, 1]]")),
+    ("inf", matrix("[[1, -inf]]")),
     ("bool-entry", matrix("[[true, 1]]")),
+    ("date-entry", matrix("[[2020-01-01, 1]]")),
     ("huge-float", matrix("[[1e1000000000, 1]]")),
+    ("huge-exponent", matrix(f"[[1e{'9' * 5000}, 1]]")),
     ("only-x", f"[dataset]\nX = [[1]]\n{PATHWAY}"),
+    ("two-forms", f'{OWN}data = "d.npz"\n{PATHWAY}'),
+    ("delimiter-without-csv", f'{OWN}delimiter = ","\n{PATHWAY}'),
     # -- formulas
     ("code-import", entry('__import__("os").system("true")')),
+    ("code-attribute", entry("c.__class__")),
+    ("code-lambda", entry("lambda: 1")),
+    ("code-walrus", entry("(c := 1)")),
+    ("code-fstring", entry('f"{1}"')),
     ("code-call", entry("exec(1)")),
+    ("code-list", entry("[1]*9")),
+    ("code-if", entry("1 if 1 else 2")),
     ("tower", entry("9**9**9")),
+    ("power-huge", entry("(1+1)**1000000000000")),
+    ("power-fraction", entry("2**0.5")),
     ("bits", entry("((9**60)**60)**60")),
+    ("digits", entry("1e1000000000")),
     ("parentheses", entry("(" * 900 + "1" + ")" * 900)),
+    ("signs", entry("-" * 1500 + "1")),
     ("long-formula", entry("1+" * 1500 + "1")),
     ("undeclared", entry("d + 1")),
     ("division", entry("1/(2-2)")),
     ("unbalanced", entry("(1+2")),
+    ("caret", entry("2^3")),
     ("implicit-product", entry("2 3")),
+    ("comma", entry("1,5")),
+    ("underscore", entry("1_000")),
+    ("hexadecimal", entry("0x10")),
     ("unicode-name", entry("ｃ")),
+    ("unicode-minus", entry("1 − 2")),
     ("sqrt", entry("sqrt(2)")),
+    ("formula-empty", entry("")),
     ("formula-control", entry("1 \u202e+ 1")),
     ("terms", parameter("").replace('"c"', '"1/(c-1)**60 + 1/(c-2)**60"')),
     # -- parameters
     ("parameter-unused", own("[parameters.c]\nvalue = 1")),
     ("parameter-misspelt", parameter("").replace('"c"', '"cc"')),
     ("parameter-zero", parameter("positive = true\nvalue = 0")),
+    ("parameter-negative", parameter("nonnegative = true\nvalue = -1")),
     ("parameter-range", parameter("minimum = 2\nmaximum = 1")),
     ("parameter-below", parameter("minimum = 2\nvalue = 1")),
+    ("parameter-above", parameter("maximum = 2\nvalue = 3")),
+    ("parameter-formula", parameter('value = "c"')),
+    ("parameter-bool", parameter("value = true")),
     ("parameter-text", parameter('positive = "true"')),
     ("parameter-name", parameter("").replace("c", "Δ", 1) + '[parameters."Δ"]\n'),
+    ("parameter-reserved", own("[parameters.tau]\nvalue = 1")),
     (
         "parameter-pole",
         parameter("value = 1").replace('"c"', '"1/(c-1)"'),
     ),
+    ("parameter-table", own("parameters.c = 1")),
     # -- pathways
     ("name-twice", f"{OWN}{PATHWAY}{PATHWAY}"),
+    ("name-empty", f"{OWN}[[pathway]]\nname = ' '\n"),
+    ("name-number", f"{OWN}[[pathway]]\nname = 1\n"),
+    ("name-long", f"{OWN}[[pathway]]\nname = '{'a' * 81}'\n"),
+    ("name-control", f'{OWN}[[pathway]]\nname = "a\\u0007b"\n'),
     ("name-bidi", f'{OWN}[[pathway]]\nname = "a\\u202eb"\n'),
+    ("no-inputs", f"{OWN}{PATHWAY}inputs = []\n"),
     ("no-outputs", f"{OWN}{PATHWAY}outputs = []\n"),
     ("input-range", f"{OWN}{PATHWAY}inputs = [2]\n"),
+    ("input-negative", f"{OWN}{PATHWAY}inputs = [-1]\n"),
     ("input-twice", f"{OWN}{PATHWAY}inputs = [1, 1]\n"),
+    ("input-text", f"{OWN}{PATHWAY}inputs = ['0']\n"),
     ("input-group", f"{DATASET}{PATHWAY}inputs = 'item'\n"),
+    ("output-group", f"{DATASET}{PATHWAY}outputs = 'contxt_1'\n"),
     ("stage-zero", f"{OWN}{PATHWAY}stage = 0\n"),
+    ("stage-float", f"{OWN}{PATHWAY}stage = 1.0\n"),
     ("stage-gap", f"{OWN}{PATHWAY}stage = 2\n"),
     # -- one entry for every value of a label
     ("each-unknown", each("each = 'contxt'\ngate = 'context != {contxt}'")),
+    ("each-number", each("each = 1")),
     ("each-no-mark", each("each = 'context'")),
+    ("each-list", each(f"each = 'context'\ngate = {[1] * 24}")),
+    ("each-mark", each("each = 'item'\ngate = 'context != {context}'")),
+    ("each-brace", each("gate = 'context != {context}'")),
     (
         "each-name",
         each("each = 'item'\ngate = 'item == {item}'\n[[pathway]]\nname = 'off_3'"),
     ),
     (
+        "each-closed",
+        f"{DATASET}{PATHWAY}[[pathway]]\nname = 'a'\neach = 'item'\n"
+        "gate = 'item == {item} and context == 9'\n",
+    ),
+    ("each-group", each("each = 'item'\noutputs = 'context_{item}'")),
+    (
         "each-no-labels",
         f"{OWN}{PATHWAY}each = 'context'\ngate = 'context == {{context}}'\n",
     ),
     # -- sizes as symbols
+    ("size-undeclared", sized(WHOLE, 'contexts = "D"')),
     ("size-not-whole", sized("value = 3")),
     ("size-no-value", sized("integer = true")),
+    ("size-half", sized("integer = true\nvalue = 2.5")),
+    ("size-minimum-half", sized(f"{WHOLE}\nminimum = 1.5")),
     ("size-below", sized(f"{WHOLE}\nminimum = 4")),
+    ("size-huge", sized("integer = true\nvalue = 65")),
+    ("size-items", sized(WHOLE, 'contexts = 3\nitems = "C"')),
     ("size-twice", sized(WHOLE, 'contexts = "C"\nitems = "C"')),
     ("size-unused", sized(WHOLE, "contexts = 3")),
+    ("size-in-quotes", sized(WHOLE, 'contexts = "3"')),
+    ("size-text", sized("integer = 'true'\nvalue = 3")),
+    ("size-formula", sized(WHOLE, 'contexts = "C+1"')),
     ("size-own-data", own(f"[parameters.C]\n{WHOLE}")),
+    (
+        "size-other-task",
+        f'[dataset]\ntask = "linear-hierarchy"\nitems = "C"\n[parameters.C]\n{WHOLE}\n{PATHWAY}',
+    ),
     (
         "size-root",
         sized(WHOLE, 'contexts = "C"\ncontext_scale = "sqrt(C)"'),
@@ -184,8 +269,12 @@ SPECS: tuple[tuple[str, str], ...] = (
     # -- gates
     ("gate-length", gate("[1, 0]")),
     ("gate-two", gate("[2]")),
+    ("gate-bool", gate("[true]")),
     ("gain-name", gate('["g"]')),
+    ("gain-nan", gate("[nan]")),
+    ("gain-nested", gate("[[1]]")),
     ("gain-zero", gate(str(["0"] * 24))),
+    ("gain-code", gate('["exec(1)"]')),
     (
         "gain-pole",
         own("[parameters.g]\nvalue = 1") + 'gate = [1, "1/(g-1)"]\n',
@@ -194,8 +283,11 @@ SPECS: tuple[tuple[str, str], ...] = (
         "gain-closed",
         own("[parameters.g]\nvalue = 0") + 'gate = ["g", 0]\n',
     ),
+    ("gate-number", gate("1")),
     ("gate-closed", gate('"context == 9"')),
+    ("gate-closed-list", gate(str([0] * 24))),
     ("gate-label", gate('"contxt == 1"')),
+    ("gate-no-labels", f"{OWN}{PATHWAY}gate = 'context == 1'\n"),
     ("gate-type", gate("'context == \"1\"'")),
     (
         "gate-text-order",
@@ -205,8 +297,13 @@ SPECS: tuple[tuple[str, str], ...] = (
         "gate-text-bare",
         own("labels = {kind = ['a', 'b']}") + "gate = 'kind == b'\n",
     ),
+    ("gate-bare", gate('"context"')),
     ("gate-assignment", gate('"context = 1"')),
+    ("gate-list-text", gate('"1, 0, 1"')),
+    ("gate-code", gate("'__import__(\"os\")'")),
+    ("gate-empty", gate('""')),
     ("gate-deep", gate(f'"{"(" * 400}context == 1"')),
+    ("gate-huge", gate(f'"context == {"9" * 500}"')),
     *(
         (f"gate-text-{place}", own("labels = {context = [1, 2], class = ['a', 'b']}") + line)
         for place, line in enumerate(
@@ -216,27 +313,47 @@ SPECS: tuple[tuple[str, str], ...] = (
                 "context ==",
                 "context not 1",
                 "context in 1",
+                "context in (1",
+                "context in (1]",
+                "context in (context)",
+                "(context == 1",
                 "context in (1, 'a')",
                 "class == context",
+                "context == 1.5",
                 "context == True",
+                "~(context == 1)",
                 "context == '1",
+                "context == 1; context",
             )
         )
     ),
     # -- labels and groups
     ("label-length", own("labels = {kind = [1]}")),
     ("label-mixed", own("labels = {kind = [1, 'a']}")),
+    ("label-float", own("labels = {kind = [1.5, 2]}")),
+    ("label-bool", own("labels = {kind = [true, false]}")),
     ("label-name", own("labels = {'my kind' = [1, 2]}")),
     ("label-reserved", own("labels = {not = [1, 2]}")),
+    ("label-control", own('labels = {kind = ["a\\u0000", "b"]}')),
+    ("label-long", own(f"labels = {{kind = ['{'a' * 201}', 'b']}}")),
     ("group-range", own("groups = {inputs = {a = [5]}}")),
     ("group-all", own("groups = {inputs = {all = [0]}}")),
     # -- network and validation
+    ("hidden-negative", network("hidden = -1")),
+    ("hidden-bool", network("hidden = true")),
+    ("hidden-float", network("hidden = 10.0")),
     ("hidden-text", network('hidden = "10"')),
+    ("hidden-huge", network("hidden = 100000000")),
     ("steps-zero", network("steps = 0")),
     ("init-zero", network("init_std = 0")),
+    ("init-name", network('init_std = "c"')),
     ("rate-negative", network('learning_rate = "-1/2"')),
+    ("rate-nan", network("learning_rate = nan")),
     ("loss", network('loss = "meen"')),
+    ("activation", network('activation = "tanh"')),
+    ("training", network('training = "both"')),
     ("tolerance", own("[validation]\ntolerance = 2\nreason = 'x'")),
+    ("title-number", f"title = 1\n{own('')}"),
     ("title-bidi", f'title = "a\\u2066b"\n{own("")}'),
 )
 
@@ -258,32 +375,47 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     # -- nodes and edges
     ("graph-and-pathway", GRAPH + PATHWAY),
     ("graph-no-edges", DATASET + NODES),
+    ("graph-no-nodes", DATASET + EDGES),
     ("graph-single-brackets", f'{DATASET}[node]\nname = "a"\n{EDGES}'),
     ("graph-key", GRAPH.replace("size", "sise")),
+    ("graph-edge-key", GRAPH.replace("to =", "too =", 1)),
+    ("graph-size-text", GRAPH.replace("size = 3", 'size = "3"')),
     ("graph-no-size", GRAPH.replace("size = 3\n", "")),
     ("graph-input-size", GRAPH.replace('inputs = "all"', 'inputs = "all"\nsize = 3')),
     ("graph-both", GRAPH.replace("size = 3", 'inputs = "all"\noutputs = "all"')),
     ("graph-node-twice", GRAPH.replace('name = "h"', 'name = "in"')),
     ("graph-edge-twice", GRAPH + '[[edge]]\nfrom = "in"\nto = "h"\n'),
     ("graph-unknown-end", GRAPH.replace('to = "h"', 'to = "hh"')),
+    ("graph-from-output", GRAPH.replace('from = "in"', 'from = "out"')),
     ("graph-to-input", GRAPH.replace('to = "out"', 'to = "in"')),
     ("graph-cycle", GRAPH + '[[edge]]\nfrom = "h"\nto = "h"\n'),
     ("graph-idle", GRAPH.replace(EDGES, "[[edge]]\nfrom = 'in'\nto = 'out'\n")),
+    ("graph-group", GRAPH.replace('outputs = "all"', 'outputs = "contxt_1"')),
     ("graph-gate", GRAPH.replace("size = 3", "size = 3\ngate = 'contxt == 1'")),
+    ("graph-edge-gate", GRAPH + "gate = [1, 0]\n"),
     (
         "graph-closed",
         GRAPH.replace("size = 3", "size = 3\ngate = 'context == 1'") + "gate = 'context == 2'\n",
     ),
+    ("graph-name", GRAPH.replace('"in"', '" "')),
+    ("graph-edge-name", GRAPH + f"name = '{'a' * 300}'\n"),
+    ("graph-each", GRAPH + "each = 'contxt'\n"),
     ("graph-each-name", GRAPH + "each = 'context'\ngate = 'context == {context}'\n"),
+    ("graph-many", DATASET + "[[node]]\nname = 'a'\n" * 1001 + EDGES),
     ("graph-layers", GRAPH + network("layers = 3").split(PATHWAY)[1] + "activation = 'linear'\n"),
     # -- gates that are taken later, samples on the boundary, hidden units of one pathway
     ("then-number", switch("3")),
     ("then-step", switch('[{step = 0, gate = "all"}]')),
+    ("then-key", switch('[{stp = 1, gate = "all"}]')),
     ("then-order", switch('[{step = 3, gate = "all"}, {step = 2, gate = "all"}]')),
     ("then-late", switch('[{step = 5, gate = "context != 1"}]')),
+    ("then-gate", switch('[{step = 2, gate = "contxt != 1"}]')),
+    ("then-gain", switch(f"[{{step = 2, gate = {['1/2'] * 24}}}]")),
+    ("then-boundary", switch('[{step = 2, gate = "all"}]', f"gate = {['/', *[1] * 23]}\n")),
     ("then-decay", switch('[{step = 2, gate = "context != 1"}]') + "weight_decay = 1\n"),
     ("then-sized", sized(WHOLE) + "then = [{step = 2, gate = 'context != 1'}]\n"),
     ("boundary-layers", f"{OWN}{PATHWAY}gate = ['/', 1]\n{NETWORK}layers = 3\n"),
+    ("hidden-of-one", f"{OWN}{PATHWAY}hidden = 0\n"),
     ("pathways-many", f"{OWN}" + PATHWAY * 1001),
     # -- combinations of keys for which there is no theory
     ("theory-decay", network("layers = 3") + "activation = 'linear'\nweight_decay = 0.1\n"),
@@ -294,7 +426,12 @@ GRAPHS: tuple[tuple[str, str], ...] = (
         "theory-stages",
         f"{OWN}{PATHWAY}[[pathway]]\nname = 'b'\nstage = 2\n{NETWORK}weight_decay = 0.1\n",
     ),
+    ("theory-sized", sized(WHOLE) + NETWORK + "weight_decay = 0.1\n"),
+    ("theory-hidden", f"{OWN}{PATHWAY}hidden = 2\n{NETWORK}weight_decay = 0.1\n"),
+    ("decay-negative", network("weight_decay = -1")),
+    ("layers-zero", network("layers = 0")),
     ("init-three", network("init_std = [1, 2, 3]")),
+    ("init-list-zero", network("init_std = [1, 0]")),
     ("tolerance-percent", own("[validation]\ntolerance = '5%%'\nreason = 'x'")),
     # -- the other tasks
     ("routing-partners", f"[dataset]\ntask = 'routing'\ndomains = 2\npartners = 3\n{PATHWAY}"),
@@ -303,29 +440,45 @@ GRAPHS: tuple[tuple[str, str], ...] = (
         f"[dataset]\ntask = 'routing'\ndomains = 32\npartners = 32\nitems = 64\n{PATHWAY}",
     ),
     ("hierarchy-items", f"[dataset]\ntask = 'linear-hierarchy'\nitems = 12\n{PATHWAY}"),
+    ("structure-number", f"{DATASET}structures = 3\n{PATHWAY}"),
     ("parameters-many", own("".join(f"[parameters.c{i}]\n" for i in range(9)))),
+    ("parameter-half-open", parameter("minimum = 1\nmaximum = 'x'")),
 )
 
 RAW: tuple[tuple[str, bytes], ...] = (
+    ("byte-order-mark", b"\xef\xbb\xbf" + own("").encode()),
     ("utf-16", own("").encode("utf-16")),
     ("latin-1", 'title = "é"\n'.encode("latin-1") + own("").encode()),
+    ("binary", b"\x7fELF\x00\x00\xff" + bytes(range(256))),
+    ("nul", b"title = '\x00'\n"),
     ("too-large", b"# " + b"x" * (1 << 20) + b"\n"),
 )
 
 CSV = '[dataset]\ninputs = "x.csv"\ntargets = "y.csv"\n' + PATHWAY
 TABLES: tuple[tuple[str, bytes, bytes], ...] = (
     ("csv-nan", b"1,2\nnan,4\n", b"1\n2\n"),
+    ("csv-inf", b"a,b\n1,inf\n", b"1\n"),
     ("csv-text", b"1,2\n3,four\n", b"1\n2\n"),
+    ("csv-header-narrow", b"a\n1,two\n", b"1\n"),
     ("csv-text-first", b"1,two\n3,4\n", b"1\n2\n"),
     ("csv-gap", b"1,2\n3,\n", b"1\n2\n"),
+    ("csv-empty-cells", b"1,2\n,\n3,4\n", b"1\n2\n"),
+    ("csv-mark-only", b"\xef\xbb\xbf", b"1\n"),
+    ("csv-blank", b"\n \n", b"1\n"),
     ("csv-ragged", b"1,2\n3\n", b"1\n2\n"),
     ("csv-empty", b"", b"1\n"),
     ("csv-header-only", b"a,b\n", b"1\n"),
     ("csv-samples", b"1,2\n3,4\n", b"1\n"),
     ("csv-comma", b"1,5;2\n3,5;4\n", b"1\n2\n"),
+    ("csv-code", b"1,=1+1\n", b"1\n"),
+    ("csv-formula", b"1,2*3\n", b"1\n"),
     ("csv-zero", b"1,1/0\n", b"1\n"),
+    ("csv-huge", b"1,1e999999999\n", b"1\n"),
+    ("csv-utf-16", "1,2\n".encode("utf-16"), b"1\n"),
     ("csv-latin-1", b"1,2\n3,\xe9\n", b"1\n2\n"),
+    ("csv-binary", b"1,2\x00\n", b"1\n"),
     ("csv-quote", b'1,"2\n', b"1\n"),
+    ("csv-field", b"1," + b"9" * 200_000 + b"\n", b"1\n"),
 )
 
 
@@ -334,6 +487,21 @@ def npz(**arrays: np.ndarray) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)  # pyright: ignore[reportArgumentType]
     return stream.getvalue()
+
+
+def npz_of_members(**members: bytes) -> bytes:
+    """Return a zip file with these members."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.npy", data)
+    return stream.getvalue()
+
+
+def npy_header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
+    """Return the header of an array that is not there."""
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
 X, Y = np.eye(2), np.ones((2, 1))
@@ -347,40 +515,80 @@ def _pickled() -> bytes:
     return stream.getvalue()
 
 
+def _patched_size() -> bytes:
+    """Return an archive that says one of its members unpacks to 3 GB."""
+    data = bytearray(npz_of_members(X=npy_header((2, 2)) + X.tobytes(), Y=b"0"))
+    at = data.index(b"PK\x01\x02")
+    data[at + 24 : at + 28] = struct.pack("<I", 3_000_000_000)
+    return bytes(data)
+
+
+def _two_of_one_name() -> bytes:
+    stream = io.BytesIO()
+    body = npy_header((2, 2)) + X.tobytes()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("X.npy", body)
+        archive.writestr("X", body)
+    return stream.getvalue()
+
+
 NPZ = f'[dataset]\ndata = "d.npz"\n{PATHWAY}'
 ARRAYS: tuple[tuple[str, Callable[[], bytes]], ...] = (
     ("npz-truncated", lambda: npz(X=X, Y=Y)[:200]),
+    ("npz-half-array", lambda: npz_of_members(X=npy_header((2, 2)) + b"0" * 8, Y=b"")),
+    ("npz-empty", lambda: b""),
     ("npz-text", lambda: b"1,2\n3,4\n"),
+    ("npz-crc", lambda: npz(X=X, Y=Y).replace(X.tobytes(), X.tobytes()[::-1])),
     ("npz-pickle", _pickled),
+    ("npz-bomb", lambda: npz_of_members(X=bytes(80 << 20), Y=b"")),
+    ("npz-says-large", _patched_size),
+    (
+        "npz-header-large",
+        lambda: npz_of_members(X=npy_header((10**9, 10**9))),
+    ),
+    ("npz-header-long", lambda: npz_of_members(X=npy_header((2,) * 9000))),
+    ("npz-header-code", lambda: npz_of_members(X=npy_header((2, 2), "__import__('os')"))),
     ("npz-no-x", lambda: npz(Z=X, Y=Y)),
+    ("npz-no-y", lambda: npz(X=X)),
     ("npz-nan", lambda: npz(X=np.array([[1.0, np.nan]]), Y=Y)),
+    ("npz-inf", lambda: npz(X=X, Y=np.array([[-np.inf], [np.inf]]))),
     ("npz-complex", lambda: npz(X=X + 1j, Y=Y)),
     ("npz-strings", lambda: npz(X=np.array([["1", "2"]]), Y=Y)),
     ("npz-vector", lambda: npz(X=X, Y=Y[:, 0])),
+    ("npz-cube", lambda: npz(X=X[None], Y=Y)),
     ("npz-no-samples", lambda: npz(X=X[:0], Y=Y[:0])),
     ("npz-samples", lambda: npz(X=X, Y=np.ones((3, 1)))),
+    ("npz-many", lambda: npz(**{f"a{i}": Y for i in range(20)})),
+    ("npz-twice", _two_of_one_name),
 )
 
 NAMES: tuple[tuple[str, str], ...] = (
     ("name-misspelt", "contextual3"),
     ("name-of-task", "contextual"),
     ("name-unknown", "zzz"),
+    ("name-blank", ""),
     ("name-nul", "a\0b"),
+    ("name-endless", "a" * 5000),
 )
 
 #: Changes of a spec by ``--set`` that cannot be made.
 OVERRIDES: tuple[str, ...] = (
     "network.hidden",
     "=3",
+    ".hidden=3",
+    "network.=3",
     "network hidden=3",
+    "network[x]=3",
     "network.hidden=[1",
     'title="a',
     'title="a"\nhidden = 3',
     "title = ",
     "pathway[3].stage=1",
+    "pathway[9999999].stage=1",
     "pathway.of_1.stage=1",
     "network[0]=1",
     "network.hidden.x=1",
+    f"{'a.' * 100}b=1",
     "a=" + "1" * 20_000,
 )
 OVERRIDDEN = {
@@ -424,6 +632,14 @@ def _paths(folder: Path) -> Iterator[Case]:
     yield Case("folder-missing", str(folder / "none" / "spec.toml"))
     yield Case("spec-is-folder", str(folder / "ragged"))
     yield Case("spec-is-device", "/dev/zero")
+    outside = folder / "secret.csv"
+    outside.write_text("1\n2\n")
+    for name, file in (("traversal", "../secret.csv"), ("absolute", str(outside))):
+        spec = CSV.replace("x.csv", file)
+        yield _written(folder, name, {"spec.toml": spec.encode(), "y.csv": b"1\n2\n"})
+    case = _written(folder, "link", {"spec.toml": CSV.encode(), "y.csv": b"1\n2\n"})
+    (folder / "link" / "x.csv").symlink_to(outside)
+    yield case
     case = _written(folder, "link-loop", {"spec.toml": CSV.encode()})
     (folder / "link-loop" / "x.csv").symlink_to(folder / "link-loop" / "x.csv")
     yield case

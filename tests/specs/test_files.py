@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.cli import main as cli
 from symreln.errors import SpecError
 from symreln.specs.data import matrices_from_npz, rows_from_csv
 from symreln.specs.files import parse_toml
@@ -157,9 +158,35 @@ def test_files_are_found_from_the_specs_folder(tmp_path: Path, monkeypatch: pyte
     assert dataset.options["inputs"].startswith("x.csv (SHA-256 ")
     assert dataset.description.endswith("2 inputs and 1 output, read from x.csv and y.csv.")
     assert sr.load(path) == sr.load("a/spec.toml")
-    (tmp_path / "a" / "x.csv").rename(tmp_path / "x.csv")
-    path.write_text(CSV.replace("x.csv", "../x.csv"), encoding="utf-8")
-    assert sr.load(path).dataset.inputs == dataset.inputs
+    (tmp_path / "a" / "y.csv").write_bytes(b"2\n")
+    (tmp_path / "a" / "x.csv").unlink()
+    (tmp_path / "a" / "x.csv").symlink_to(tmp_path / "a" / "real.csv")  # stays inside
+    assert sr.load(path).dataset.inputs.to_fractions() == [[1]]
+    (tmp_path / "a" / "x.csv").unlink()
+    (tmp_path / "a" / "x.csv").symlink_to(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_bytes(b"3\n")
+    with pytest.raises(SpecError, match="outside the spec's folder"):
+        sr.load(path)
+    assert sr.load(path, allow_outside=True).dataset.inputs.to_fractions() == [[3]]
+
+
+TAKING_SPECS = ("derive", "run", "validate", "gates", "race", "replay", "sweep", "depth")
+
+
+@pytest.mark.parametrize("command", TAKING_SPECS)
+def test_every_command_that_reads_a_spec_takes_what_the_refusal_names(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    assert "--allow-outside-data" in capsys.readouterr().out
+
+
+def test_gates_of_data_elsewhere_are_found_where_that_is_allowed(tmp_path: Path, capsys):
+    (tmp_path / "x.csv").write_bytes(b"1\n")
+    path = spec_in(tmp_path / "a", CSV.replace("x.csv", "../x.csv"), y_csv=b"2\n")
+    command = ["gates", str(path), "--method", "enumerate", "--out", str(tmp_path / "out")]
+    assert cli._guarded(command) == 2
+    assert "--allow-outside-data" in capsys.readouterr().err
+    assert cli._guarded([*command, "--allow-outside-data"]) == 0
 
 
 def test_names_of_columns_are_what_inputs_are_called(tmp_path):
