@@ -79,17 +79,6 @@ def test_constants_beyond_float_are_their_decimals(std, value):
     assert found[0]["value"] == value
 
 
-@pytest.mark.parametrize("large", ["1e160", "1e400"])
-def test_couplings_beyond_float_have_no_matrix(large):
-    """Of two pathways g is X Xᵀ/P = X²; K = 1 goes with it."""
-    paths = [{"name": name, "gate": "all"} for name in "ab"]
-    found = sr.derive(sr.load(tables([[large, 1], [0, 1]], [[1, 2]], pathway=paths))).to_json()
-    dumps(found)
-    assert [(entry["overlap"], entry["input_overlap"]) for entry in found["couplings"]] == [
-        (None, None)
-    ] * 2
-
-
 def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):
     spec = tmp_path / "spec.toml"
     spec.write_text(
@@ -101,17 +90,6 @@ def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):
     assert "1.000000000e+400" in capsys.readouterr().out
     assert cli._guarded(["validate", str(spec), *out]) == 2
     assert "dataset.X: a number is too large" in capsys.readouterr().err
-
-
-def test_large_integers_with_a_gain():
-    """Entries in int64 and entries beyond it meet in one sum."""
-    g = {"g": {"value": "9/7"}}
-    derivation = derived([["1", "12345678901234567890"]], [[1, 2]], [1, "g"], parameters=g)
-    d = derivation.pathways[0].modes[0].d
-    assert d is not None
-    expected = (1 + 12345678901234567890**2 * Fraction(81, 49)) / 2
-    assert d.scalar is not None
-    assert d.scalar.substitute({"g_": Fraction(9, 7)}).to_fraction() == expected
 
 
 def test_too_many_terms_end_with_what_grew():

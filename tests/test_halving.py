@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import symreln as sr
@@ -52,21 +51,6 @@ def test_the_strength_is_half_of_its_limit_then(changes):
         curves = {c.label: c.best for c in found.evaluate([float(decimal)]).modes}
         s, d = mode.s.to_float(), mode.d_eff.to_float()
         assert curves[mode.label][0] == pytest.approx((s - float(decay)) / d / 2, rel=1e-9)
-
-
-def test_one_layer_and_two_have_their_formulas():
-    """A distance times 1 − d/τ a step is half after ln 2/−ln(1 − d/τ) steps, and two layers, times
-    1 + s/τ, get there after ln(s/(d π0) − 1)/(2 ln(1 + s/τ)).
-    """
-    one, two = derived({"layers": 1}), derived()
-    for found, formula in (
-        (one, lambda s, d: -np.log(2) / np.log1p(-d / 20)),
-        (two, lambda s, d: np.log(s / (d * 50 * 1e-4 / 2) - 1) / (2 * np.log1p(s / 20))),
-    ):
-        for mode in found.pathways[0].modes:
-            expected = formula(mode.s.to_float(), mode.d_eff.to_float())
-            half = half_time(found, mode, 21)
-            assert float(half.decimal[0]) == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize(

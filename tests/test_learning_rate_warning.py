@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-import symreln as sr
 from symreln.cli.main import main
 from symreln.report.terminal import summary_of
 from symreln.task_library.load import load
@@ -77,19 +76,3 @@ def test_a_command_warns_once(tmp_path, capsys):
     said = "".join(capsys.readouterr())
     assert said.count("diverge") == 1
     assert "warning: network.learning_rate: gradient descent diverges" in said
-
-
-def test_python_warns_where_the_terminal_does():
-    network = NETWORK_OF_TWO | {"learning_rate": 2}
-    spec = load({"dataset": DATA_OF_TWO, "pathway": [{"name": "all"}], "network": network})
-    with pytest.warns(UserWarning, match="relaxes by 12 a step"):
-        derivation = sr.derive(spec)
-    assert "relaxes by 12 a step" in str(derivation)
-    with pytest.warns(UserWarning, match="gradient descent diverges"):
-        derivation.evaluate([0, 10])
-
-
-DATA_OF_TWO = {"X": [[1, 1, -1, -1], [1, -1, 1, -1]], "Y": [[3, 3, -3, -3], [1, -1, 1, -1]]}
-NETWORK_OF_TWO = {
-    "hidden": 20, "init_std": "1/100", "steps": 100, "activation": "linear", "loss": "mean"
-}  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.errors import CertificateError, LimitReachedError
+from symreln.errors import CertificateError
 from symreln.pipeline.certificate import certificate
 from symreln.verifier import digest, verify
 
@@ -140,47 +140,3 @@ def test_long_fractions_are_decimals_with_their_error(tmp_path: Path) -> None:
 def test_large_matrices_of_long_fractions_are_sizes(tmp_path: Path) -> None:
     text = latex_of(derived(np.eye(5), random().random((5, 30))), tmp_path)
     assert r"\Sigma^{yx}(1) &\in \mathbf{Q}^{30 \times 5}, \quad \text{of rank } 5," in text
-
-
-def test_equal_formulas_are_one_family(tmp_path: Path) -> None:
-    text = latex_of(derived(np.eye(6), random().random((6, 8))), tmp_path)
-    first = text.partition("The mean loss")[0]
-    assert first.count(r"\left(1 + \frac{s_{\alpha}}{\tau}\right)") == 1
-    assert r"\alpha = (1,1), \dots, (1,6)" in first
-    assert text.count(r"$\pi_{1,4}$ &") == 1  # the table has each
-
-
-def test_a_component_of_several_paths_with_nothing_to_learn(tmp_path: Path) -> None:
-    path = tmp_path / "graph.toml"
-    nodes = ['name = "i"\ninputs = "all"', 'name = "h"\nsize = 5', 'name = "o"\noutputs = "all"']
-    edges = [("i", "h", "a"), ("i", "h", "b"), ("h", "o", "c")]
-    path.write_text(
-        "[dataset]\nX = [[0]]\nY = [[0]]\n"
-        + "".join(f"[[node]]\n{node}\n" for node in nodes)
-        + "".join(f'[[edge]]\nfrom = "{s}"\nto = "{t}"\nname = "{n}"\n' for s, t, n in edges)
-    )
-    assert sr.derive(str(path)).level.value == "closed by symmetry"
-
-
-@pytest.mark.parametrize("second", [{"stage": 2}, {}], ids=["two stages", "two pathways"])
-@pytest.mark.parametrize(("size", "digits", "seconds"), [(14, None, 4), (28, 2, 8), (40, None, 3)])
-def test_several_pathways_and_stages_of_floats_end(size, digits, seconds, second):
-    """In seconds, or at a limit that says how much there is, and what helps: rounding does."""
-    y = random(0).standard_normal((size, size))
-    y = y if digits is None else y.round(digits)
-    spec = sr.spec(
-        np.eye(size), y, labels={"c": [1] * (size // 2) + [2] * (size - size // 2)},
-        exact=digits is None,
-        pathways=[sr.pathway("all"), sr.pathway("one", gate="c == 1", **second)],
-        network=sr.network(hidden=200, init_std="1/1000", learning_rate="1/100", steps=100,
-                           activation="linear"),
-    )  # fmt: skip
-    began = time.process_time()
-    if size == 40:
-        with pytest.raises(
-            LimitReachedError, match=r"'all': 40 conjugate modes.*digits.*exact=Fal"
-        ):
-            sr.derive(spec)
-    else:
-        assert sr.derive(spec).level.value == ("closed" if second else "coupled matrices")
-    assert time.process_time() - began < SLOWER * seconds

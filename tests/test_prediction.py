@@ -11,11 +11,10 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.integration import coupled_matrices
-from symreln.claims.prediction import first_starts, predict_training
+from symreln.claims.prediction import first_starts
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.starts import starts_of
 from symreln.errors import InputError
-from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_matrices import EqualModes
 from symreln.specs.model import NetworkSpec, Parameter
@@ -24,10 +23,8 @@ from tests.cases import CASES, PLAIN_NETWORK, contexts_spec, derived, matrix_spe
 from tests.laws.floats import two_layers
 from tests.laws.full_flow import GatedNetwork, aligned_start
 from tests.pathways.examples import (
-    GOLDEN,
     RATIONAL,
     all_examples,
-    race,
     scaled_structure,
 )
 
@@ -175,23 +172,6 @@ def test_modes_that_several_earlier_ones_drive_have_no_closed_loss():
     assert prediction.judged == "reduced"
 
 
-def test_what_the_loss_of_stages_is():
-    """The first test has both: a loss that is a sum over modes, and one that is not."""
-    assert [sr.derive(spec).loss is None for spec in STAGES] == [False, True]
-
-
-def test_matrices_and_closed_forms_meet_as_the_start_shrinks():
-    # sinh against exp: the expected start holds both combinations of a mode's amplitudes.
-    distances = []
-    for exponent in (3, 5, 7):
-        start = {"init_std": Fraction(1, 10**exponent)}
-        derivation = sr.derive(contexts_spec(GOLDEN, 3, network=start | SMALL_STEPS))
-        times = np.linspace(0, 30000, 200) * SMALLER
-        matrices = coupled_matrices(derivation).trajectory(times).losses
-        distances.append(np.abs(derivation.evaluate(times).reduced - matrices).max())
-    assert distances[0] > 50 * distances[1] > 50 * 50 * distances[2]
-
-
 # -- coupled modes ---------------------------------------------------------------------------------
 
 LOSER = scaled_structure(RATIONAL, [-1, 4, 6], [(1, 1, 0), (0, 1, 1)], network={})
@@ -226,50 +206,7 @@ def test_coupled_modes_agree_with_matrices_while_no_mode_loses():
     )
 
 
-def test_loss_of_the_aligned_system_is_the_loss_of_aligned_weights():
-    derivation = sr.derive(race(GOLDEN, network={}))
-    times = np.linspace(0, 4000, 41)
-    modes = [probe_bases(p)[:2] for p in derivation.pathways]
-    start = aligned_start(modes, float(derivation.strength0), np.random.default_rng(0))
-    network = GatedNetwork.of(derivation.spec)
-    losses = [network.loss(w) for w in network.flow(start, times, float(derivation.tau))]
-    found = derivation.evaluate(times).closed_loss
-    np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
-
-
 # -- null modes ------------------------------------------------------------------------------------
-
-
-def test_null_modes_stay_at_zero():
-    # Nothing wanted: the loss is exactly that of zero outputs, at all times.
-    derivation = sr.derive(matrix_spec([[1, 2], [0, 1]], [[0, 0]], [[1, 1]], network={}))
-    (pathway,) = derivation.pathways
-    assert all(mode.is_null for mode in pathway.modes)
-    assert all(mode.strength.expr == 0 for mode in pathway.modes)
-    assert all(mode.strength.residual() == 0 for mode in pathway.modes)
-    np.testing.assert_array_equal(derivation.evaluate([0, 10, 1000]).reduced, 0)
-
-
-def test_null_modes_are_at_zero_in_the_flow_of_aligned_weights():
-    # Common null direction of all pathways, correlated between them: nothing may drive it.
-    derivation = derived("contextual n=4 C=3").at_values
-    stage = derivation.stages[1]
-    targets = derivation.spec.dataset.targets.to_numpy()
-    x = derivation.spec.dataset.inputs.to_numpy()
-    left = targets - targets @ np.linalg.pinv(x) @ x
-    network = GatedNetwork.of(derivation.spec, targets=left).only([1, 2, 3])
-    modes = [probe_bases(p)[:2] for p in stage.pathways]
-    nulls = [
-        v
-        for p in stage.pathways
-        for m, (_, v) in zip(p.modes, numpy_modes(p.spectrum), strict=True)
-        if m.is_null
-    ]
-    assert len(nulls) == 3
-    start = aligned_start(modes, 1e-2, np.random.default_rng(0))
-    for weights in network.flow(start, np.linspace(0, 400, 9)):
-        for (w1, w2), null in zip(weights, nulls, strict=True):
-            assert np.abs(w2 @ w1 @ null).max() < 1e-9  # the integrator's rounding
 
 
 # -- times, values, errors -------------------------------------------------------------------------
@@ -348,21 +285,6 @@ def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
         np.testing.assert_allclose(mode.best, alone, rtol=1e-11)
 
 
-def test_colliding_singular_values():
-    # diag(1, a): two modes for all a, one of multiplicity 2 at a = ±1.
-    def structure(a):
-        return [[1, 0], [0, a]]
-
-    for value, counts in ((1, [2]), (-1, [2]), (2, [1, 1])):
-        general = sr.derive(parametric(value, structure))
-        assert [m.multiplicity for m in general.pathways[0].modes] == [1, 1]
-        (pathway,) = general.at_values.pathways
-        assert [m.multiplicity for m in pathway.modes] == counts
-        expected = sr.derive(parametric(value, structure).at_values()).evaluate(LONG[:120]).reduced
-        np.testing.assert_array_equal(general.evaluate(LONG[:120]).reduced, expected)
-        assert set(general.enclose([0, 7])) == {"pi_1_1", "pi_1_2"}
-
-
 def test_xor_linear_without_its_third_input_has_nothing_to_learn():
     derivation = sr.derive(sr.load("xor-linear", ["parameters.Delta.value=0"]))
     assert derivation.evaluate([0, 1000, 2000]).reduced.tolist() == [0.5, 0.5, 0.5]
@@ -425,24 +347,3 @@ def test_reduced_prediction_is_the_flow_in_full_spans(name):
     size = np.abs(expected.strengths).max()
     for label, strength in zip(labels, expected.strengths, strict=True):
         np.testing.assert_allclose(curves[label], strength, atol=1e-9 * size)
-
-
-def test_a_prediction_shows_itself_in_a_line():
-    shown = repr(sr.derive(sr.load("xor")).evaluate(np.arange(5)))
-    assert "\n" not in shown
-    assert len(shown) < 200
-    assert "5 times up to 4" in shown
-    assert "array" not in shown
-
-
-def test_equal_modes_may_start_apart():
-    # The second of two equal pathways starts from nine times the strength: nine tenths are its own.
-    spec = matrix_spec([[1, 0], [0, 1]], [[3, 0], [0, 2]], [[1, 1], [1, 1]])
-    derivation = sr.derive(numbered(spec, learning_rate=Fraction(1, 20), steps=900))
-    assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
-    one, two = derivation.pathways
-    starts = {m.label: k for p, k in ((one, 0.2), (two, 1.8)) for m in p.modes}
-    found = predict_training(derivation, starts)
-    for curve in found.modes:
-        share = 0.1 if curve.pathway == one.name else 0.9
-        assert curve.best[-1] == pytest.approx(2 * curve.plateau * share, rel=1e-3)

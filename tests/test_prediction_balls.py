@@ -9,10 +9,7 @@ import pytest
 from flint import arb
 
 import symreln as sr
-from symreln.claims.head_start import in_numbers
 from symreln.errors import NoClosedFormError
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
 from tests.cases import contexts_spec
 from tests.pathways.examples import (
     CUBIC,
@@ -74,30 +71,6 @@ def test_a_singular_value_that_vanishes_is_enclosed(value):
     decay = p0 / (1 + 2 * d * p0 * 1000 / 100)
     # s = a/(2√2): growth by 2 s t/τ = 7e-6.
     assert abs(last - arb(decay.numerator) / decay.denominator) < arb("1e-5") * last
-
-
-def test_working_digits_are_raised_until_the_ball_is_sharp():
-    # Far above its plateau of 2e-16 a mode decays like 1/(2 d t): 1 − e^{−x} at x = 2 s t/τ =
-    # 2e-13 loses 43 bits, more than the 40 to spare.
-    spec = parametric(Fraction(1, 10**16), lambda a: [[1, 0], [0, a]])
-    ball = sr.derive(spec).enclose([2 * 10**5], 30)["pi_1_2"][0]
-    assert ball.rel_accuracy_bits() >= 30 * 3.32
-    p0, d = Fraction(1, 1000), Fraction(1, 2)
-    decay = p0 / (1 + 2 * d * p0 * 2000)
-    assert abs(ball - arb(decay.numerator) / decay.denominator) < arb("1e-9") * ball
-
-
-def test_a_singular_value_that_vanishes_at_an_irrational_root_selects_its_case():
-    # θ = √2 at a = 0, where s² = θ² − 2 vanishes; in balls it never does.
-    def of(*values):
-        return tuple(Scalar.of(value, ("a",)) for value in values)
-
-    a = Scalar.symbol("a", ("a",))
-    s = AlgebraicNumber(
-        minpoly=of(2 + a, -2, -1, 1), coefficients=of(-2, 0, 1), root=2, is_sqrt=True
-    )
-    assert in_numbers(s, {"a": Fraction(0)}, 100).is_zero()
-    assert in_numbers(s, {"a": Fraction(-1, 10)}, 100) > 0
 
 
 def test_only_closed_forms_can_be_enclosed():

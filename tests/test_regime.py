@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import symreln as sr
@@ -84,38 +83,3 @@ def test_document_json_and_terminal_name_the_regime():
     assert rich.to_json()["regime"]["name"] == "rich"
     assert "azy" not in rich.to_latex()
     assert not any("lazy" in line for line in summary_of(rich)["tail"])
-
-
-@pytest.mark.parametrize(
-    ("std", "low", "high"),
-    [("1/1000", 50, 200), ("1/20", 1, 1.5), ("1/10", 0.3, 0.5), ("3/10", 0.05, 0.12)],
-)
-def test_weights_change_by_less_than_their_size_where_modes_are_lazy(std, low, high):
-    """What the name means: ‖W(end) − W(0)‖/‖W(0)‖ of ReLU networks on XoR, trained here."""
-    derivation = derived("xor", f'network.init_std="{std}"')
-    assert low < relative_change(derivation.at_values.spec) < high
-    assert derivation.regime.is_lazy == (high < 1)
-
-
-def relative_change(spec) -> float:
-    x, y = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    network, random = spec.network, np.random.default_rng(0)
-    w = float(network.init_std) * random.standard_normal((network.hidden, len(x)))
-    v = float(network.init_std) * random.standard_normal((len(y), network.hidden))
-    before, rate = np.concatenate([w.ravel(), v.ravel()]), float(network.learning_rate)
-    for _ in range(network.steps - 1):
-        hidden = np.maximum(w @ x, 0)
-        error = y - v @ hidden
-        w, v = w + rate * (v.T @ error * (hidden > 0)) @ x.T, v + rate * error @ hidden.T
-    after = np.concatenate([w.ravel(), v.ravel()])
-    return float(np.linalg.norm(after - before) / np.linalg.norm(before))
-
-
-def test_a_regime_prints_what_the_terminal_says():
-    """Its scales are balls, which are not for readers."""
-    lazy = sr.derive(sr.load("xor", overrides=("network.init_std=1",))).regime
-    rich = sr.derive("xor").regime
-    assert " ".join(repr(lazy).split()) == " ".join(next(iter(lazy.lines())).split())
-    assert repr(rich).startswith("rich regime, relative scales ")
-    assert len(repr(rich).splitlines()) == 1
-    assert "+/-" not in repr(lazy) + repr(rich)

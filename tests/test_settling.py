@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.report import html
-from symreln.report.content import derivation_document
 from symreln.report.terminal import summary_of
 
 TABLES = {
@@ -73,31 +71,6 @@ def test_half_speed_doubles_the_decay():
     assert derivation.evaluate().reduced[-1] == pytest.approx(float(final["decimal"]), abs=1e-3)
 
 
-def test_narrow_pathways_are_not_said_to_reach_least_squares():
-    derivation = derived(hidden=2)
-    assert "pathways that are wide enough would reach" in derivation.to_latex(full=True)
-    (step,) = [step for step in derivation.steps if step.name.startswith("least loss")]
-    assert step.statement.startswith("The plateaus of pathways that are wide enough would reach")
-
-
-@pytest.mark.parametrize("layers", [7, 30])
-def test_deep_networks_are_written(layers):
-    document = derivation_document(derived(layers=layers))
-    assert r"\int" in derived(layers=layers).to_latex()
-    assert "<math" in html.render(document)
-
-
-def test_weights_may_be_arrays():
-    data = {"X": [[1, 1], [1, -1]], "Y": [[3, 1], [1, 3]]}
-    derivation = sr.derive(sr.load({"dataset": data, "pathway": [{"name": "whole"}]}))
-    first, second = [[0.25, 0.0], [0.0, 0.25]], [[0.25, 0.0], [0.0, -0.25]]
-    lists = sr.from_weights(derivation, first, second).to_numpy([0, 50])
-    arrays = sr.from_weights(derivation, np.array(first), np.array(second)).to_numpy([0, 50])
-    np.testing.assert_array_equal(lists, arrays)
-    whole = sr.from_weights(derivation, np.eye(2, dtype=int), np.eye(2, dtype=int))
-    np.testing.assert_allclose(whole.to_numpy([0])[0], np.eye(2), atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("changes", "form"),
     [
@@ -115,10 +88,3 @@ def test_one_word_for_what_modes_have(changes, form):
     assert f"every mode has {form or 'a closed form'}, because" in text
     assert "has no solution in closed form" not in text
     assert form is None or f"(t): {form}, in derivation.html" in shown
-
-
-def test_a_formula_has_the_half_time_of_its_mode():
-    derivation = derived(init_std=["1/10", "1/100"])
-    found = derivation.formula("pi_1_1").half_time
-    assert float(found) == pytest.approx(derivation.modes["pi_1_1"].half_time, rel=1e-12)
-    assert derivation.formula("loss").half_time is None

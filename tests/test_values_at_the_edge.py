@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
-from flint import fmpz
 
 import symreln as sr
 from symreln.errors import InputError
-from symreln.exact.enclosure import real_roots
 from symreln.task_library.load import load
 
 NETWORK = {
@@ -66,14 +63,6 @@ def test_rates_that_float64_data_lose_are_checked_exactly() -> None:
     assert found.verdict.level is sr.Level.COUPLED_MODES
     with pytest.raises(InputError, match="makes gradient descent diverge"):
         found.evaluate()
-
-
-@pytest.mark.parametrize(("number", "count"), [(2456, 0), (2457, 2)])
-def test_roots_that_all_but_touch_the_real_line_are_told_from_real_ones(number, count) -> None:
-    """Discriminants -4 and 4 of Fibonacci numbers; FLINT's search does not end for the first."""
-    before, middle, after = (int(fmpz.fib_ui(number + k)) for k in (-1, 0, 1))
-    coefficients = tuple(map(Fraction, (after, -2 * middle, before)))
-    assert len(real_roots(coefficients, 64)) == count
 
 
 def test_weights_that_see_too_large_inputs_are_refused_where_gates_switch_too() -> None:

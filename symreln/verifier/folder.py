@@ -81,9 +81,6 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
         if found or path.name in _SEALED:
             said = parsed(found[1], str(path)) if found else None
             yield from _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
-    others = sorted(p.name for p in folder.glob("certificate*.json") if p.name != CERTIFICATE)
-    if others:
-        _refuse(folder / others[0], "is a certificate beside another one")
 
 
 def sealed_json(

@@ -109,17 +109,6 @@ class Matrix:
         return max(rows.values(), default=0)
 
     @cached_property
-    def groups(self) -> Any:
-        """By monomial, every row once with all the places where it stands."""
-        found: Any = {}
-        for key, part in self.terms.items():
-            table: dict[Any, tuple[Any, list[int]]] = {}
-            for i, row in part.items():
-                table.setdefault(tuple(row.items()), (row, []))[1].append(i)
-            found[key] = list(table.values())
-        return found
-
-    @cached_property
     def T(self) -> Matrix:
         """The transpose."""
         terms: Any = {}
@@ -333,16 +322,16 @@ def placed(parts: list[tuple[Matrix, int, int]], shape: tuple[int, int], one: Po
 def _multiplied(parts: list[tuple[Any, Matrix, Any]], length: int) -> Any:
     """Return the terms of Σ left @ right, (right, left, places) the parts, of rows that long."""
     for right, left, _ in parts:
-        entries = sum(len(row) for groups in left.groups.values() for row, _ in groups)
+        entries = sum(len(row) for part in left.terms.values() for row in part.values())
         work.spend(entries * (length * len(right) // _PACKED + 1))
     terms: Any = {}
     for right, left, places in parts:
-        for (x, groups), (y, rows) in product(left.groups.items(), right.items()):
+        for (x, part), (y, rows) in product(left.terms.items(), right.items()):
             found = terms.setdefault(_sum(x, y), {})
-            for row, equal_rows in groups:
+            for i, row in part.items():
                 if value := sum([v * rows[k] for k, v in row.items() if k in rows]):
-                    for i in equal_rows if places is None else [places[i] for i in equal_rows]:
-                        found[i] = found.get(i, 0) + value
+                    place = i if places is None else places[i]
+                    found[place] = found.get(place, 0) + value
     return terms
 
 

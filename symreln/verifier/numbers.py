@@ -238,18 +238,12 @@ class Ratio:
 Element = list[Ratio]  # low to high
 
 
-def convolved(a: Element, b: Element) -> Element:
-    """Return the product of two polynomials in x."""
-    found = [a[0] * 0] * (len(a) + len(b) - 1)
-    used = ([(n, x) for n, x in enumerate(part) if x] for part in (a, b))
-    for (n, x), (m, y) in product(*used):
-        found[n + m] = found[n + m] + x * y
-    return found
-
-
 def times(f: Element, a: Element, b: Element) -> Element:
     """Return a·b modulo f."""
-    left, degree = convolved(a, b), len(f) - 1
+    left, degree = [a[0] * 0] * (len(a) + len(b) - 1), len(f) - 1
+    used = ([(n, x) for n, x in enumerate(part) if x] for part in (a, b))
+    for (n, x), (m, y) in product(*used):
+        left[n + m] = left[n + m] + x * y
     while len(left) > degree:
         if top := left.pop():
             lead = top / f[-1] * -1

@@ -287,18 +287,3 @@ def test_what_is_left_out_or_said_of_another_dataset_is_refused() -> None:
     xor = json.loads(json.dumps(sr.derive(sr.load("xor")).certificate))
     with pytest.raises(CertificateError, match="of this dataset"):
         verify(renewed({**xor, "parts": [*xor["parts"], part]}))
-
-
-def test_one_context_has_no_modes_that_sum_to_zero_over_contexts():
-    """Their multiplicity would be C − 1 = 0."""
-    found = sr.derive(
-        sr.load(
-            {
-                "dataset": {"task": "contextual", "items": "n", "contexts": 1, "context_scale": 1},
-                "parameters": {"n": {"integer": True, "minimum": 2, "value": 4}},
-                "pathway": [COMMON],
-            }
-        )
-    )
-    assert found.family is not None
-    assert [str(mode.found.multiplicity) for mode in found.family.modes] == ["1", "u"]

@@ -8,21 +8,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.claims import edge_lines, start_lines
+from symreln.claims import edge_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import gate_lines_of
 from symreln.claims.lines import DerivationLines, derivation_lines
-from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Equation, Section, plain_text, walk
-from symreln.laws import coupled_modes, flow_letters, gate_law, sigmoid_drive, two_layer, width
+from symreln.laws import flow_letters
 from symreln.laws import line as line_module
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
@@ -35,7 +32,6 @@ from symreln.report import html
 from tests.golden.specs import OWN, hierarchy
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
-from tests.mutants import not_refused
 
 S, D = sp.symbols("s d", positive=True)
 LAWS: dict[str, Law] = {
@@ -82,18 +78,6 @@ def test_lines_end_in_the_printed_formula_and_the_half_time(name):
         assert rows == rf"\pi(t) = {law.to_latex()}".replace(r", \quad ", "")
     else:
         assert rows == rf"\pi(t) = {to_latex(law.printed)}"
-
-
-@pytest.mark.parametrize("name", ["two layers", "two layers, decay"])
-def test_at_the_half_time_of_the_lines_the_printed_formula_is_half_its_plateau(name):
-    law = replace(LAWS[name].in_symbols(), stepwise=True)
-    g = law.growth
-    expected = sp.log(g / (D * law.strength0) - 1) / (2 * sp.log(1 + g / law.tau))
-    shown = next(x.equation[0] for x in law.lines() if x.equation[0].startswith("t_{1/2}"))
-    assert shown == f"t_{{1/2}} = {to_latex(expected)}"
-    values = {S: 0.5, D: 2.0, law.strength0: 1e-3, law.tau: 50.0, two_layer.WEIGHT_DECAY: 0.1}
-    reached = law.printed.subs({**values, law.t: expected.subs(values)})
-    assert float(reached) == pytest.approx(float((g / D / 2).subs(values)), rel=1e-12)
 
 
 @pytest.mark.parametrize("counts", [(1, 1), (2, 3), (2, 8, 2), (1, 1, 1)])
@@ -202,130 +186,6 @@ def test_a_graph_with_a_wrong_correlation_goes_red():
     assert not edge_lines.follows_correlations(data)
 
 
-# -- every number, sign and operation --------------------------------------------------------------
-
-
-def lines_of(law: type[Law], **more: sp.Integer):
-    return lambda: checked(law(s=S, d=D, **more).in_symbols().in_steps().lines(), "a law")
-
-
-def lines_at_two(law: type[Law]):
-    """The lines of a law, and those of the law whose weights decay beside it."""
-    return lambda: (lines_of(law)(), lines_of(TwoLayerDecay)())
-
-
-def chain_lines():
-    return checked(SharedChain(counts=(sp.Integer(2), sp.Integer(3))).lines(), "a chain")
-
-
-def unit_lines():
-    """The lines of the law of gates, with closed modes and without."""
-    laws = [LAWS[name].in_symbols() for name in ("two layers", "two layers, decay", "unbalanced")]
-    checked(gate_law.turning_lines(laws, decays=True), "units")
-    checked(gate_law.moving_lines(decays=True), "units")
-
-
-def start_line(line, **arguments: bool):
-    return lambda: checked([line(**arguments)], "starts")
-
-
-FOUR = lines_of(Depth, layers=sp.Integer(4))
-#: What the lines are made by, and what has to refuse them when they are made otherwise.
-MADE_BY = [
-    (OneLayer.rate.fget, lines_of(OneLayer)),
-    (OneLayer._expr.func, lines_of(OneLayer)),
-    (line_module.amplitude_slopes, lines_of(TwoLayerDecay)),
-    (flow_letters.units_follow_layers, unit_lines),
-]
-MADE_SLOWLY = [
-    (OneLayer.lines, lines_of(OneLayer)),
-    (line_module.amplitude_lines, lines_of(TwoLayerDecay)),
-    (line_module.steps_line, lines_of(OneLayer)),
-    (coupled_modes.competition_lines, lambda: checked(coupled_modes.competition_lines(), "modes")),
-    (coupled_modes._competition_loss, lambda: checked(coupled_modes.competition_lines(), "modes")),
-    *(
-        (f, unit_lines)
-        for f in (
-            *(gate_law.turning_lines, gate_law._angle, gate_law._covariance),
-            *(TwoLayer.angle, Unbalanced.angle),
-        )
-    ),
-    (start_lines._early, start_line(start_lines._early, decays=False)),
-    (sigmoid_drive.mean_square, start_line(sigmoid_drive._connected)),
-    (
-        start_lines._mean,
-        lambda: checked(start_lines.start_lines(derived("xor")), "starts"),
-    ),
-    *(
-        (f, start_line(line))
-        for f, line in (
-            (sigmoid_drive._halved, sigmoid_drive._halved),
-            (sigmoid_drive.letters, sigmoid_drive._gauss),
-            (sigmoid_drive._sums, sigmoid_drive._connected),
-        )
-    ),
-    (sigmoid_drive._gauss, start_line(sigmoid_drive._gauss)),
-    (sigmoid_drive.start_factor, start_line(sigmoid_drive._connected)),
-    (sigmoid_drive._connected, start_line(sigmoid_drive._connected)),
-    (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
-    *((f, lines_at_two(TwoLayer)) for f in (TwoLayer.lines, TwoLayer._separated, TwoLayer._solved)),
-    (TwoLayer.rate.fget, lines_of(TwoLayer)),
-    (TwoLayerDecay.growth.fget, lines_of(TwoLayerDecay)),
-    (Unbalanced.lines, lines_of(Unbalanced)),
-    (Unbalanced._riccati, lines_of(Unbalanced)),
-    (Unbalanced._solved, lines_of(Unbalanced)),
-    (Unbalanced._values, lines_of(Unbalanced)),
-    *((f, FOUR) for f in (Depth.lines, Depth._integrated, Depth.rate.fget, Depth._stage)),
-    *((f, FOUR) for f in (Depth.time.fget, Depth.scale.fget, Depth.delay.fget)),
-    (SharedChain.lines, chain_lines),
-    (start_lines._ahead, lambda: checked(start_lines._ahead(), "head starts")),
-]
-#: Beginnings of mutants that are as right: a step that is linear is differentiated at any place,
-#: twice 0 is 0, b is as often -b, and the logarithm of Gamma(1 - x) has the same second order.
-ALIKE = {
-    "_moved": ("operation p * w + q * b of",),
-    # Arguments above and below have one sum: a shift of them all, or their sign, changes nothing.
-    "_connected": (
-        "number 1 of slopes",
-        "operation sum(terms) - 1 of slopes",
-        "operation 1 + unit * slope of",
-    ),
-    "amplitude_lines": ("operation FIRST * SECOND of moves(", "-"),
-    "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
-    "narrow_lines": tuple(
-        f"operation {x} of rests =" for x in ("error * first.T", "last.T * error")
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("function", "check"),
-    [
-        *(pytest.param(*made, id=made[0].__qualname__) for made in MADE_BY),
-        *(
-            pytest.param(*made, id=made[0].__qualname__, marks=pytest.mark.slow)
-            for made in MADE_SLOWLY
-        ),
-    ],
-)
-def test_no_number_sign_or_operation_of_a_line_can_be_wrong(function, check):
-    check()
-    alike = ALIKE.get(function.__qualname__, ("-",))
-    assert [what for what in not_refused(function, check) if not what.startswith(alike)] == []
-
-
-def test_only_the_refusal_of_a_line_counts():
-    """A mutant that does not run, or a check that breaks, is not refused."""
-
-    def breaks() -> None:
-        raise ZeroDivisionError
-
-    for check, said in ((breaks, "raises ZeroDivisionError"), (lambda: None, "passes")):
-        found = not_refused(OneLayer._expr.func, check)
-        assert found
-        assert all(f": {said}" in what for what in found)
-
-
 # -- every regime ----------------------------------------------------------------------------------
 
 TO_MODES = (r"\Bigl\| y_\mu", "effective dataset", r"\tau \dot{W}", "hange of basis", "2.1.1")
@@ -413,51 +273,6 @@ def test_lines_say_what_a_derivation_rests_on(name, said):
     assert [part for part in said if part not in text] == []
 
 
-def test_alignment_is_not_used_after_a_switch():
-    spec = sr.load(
-        {
-            "title": "A gate that switches",
-            "dataset": {"task": "contextual", "items": 4, "contexts": 2, "structures": "hierarchy"},
-            "pathway": [
-                {"name": "p", "then": [{"step": 400, "gate": "context == 1"}]},
-                {"name": "q", "gate": "context == 2"},
-            ],
-        }
-    )
-    derivation = sr.derive(spec)
-    assert [phase.verdict.level.value for _, phase in derivation.phases] == [
-        "coupled matrices",
-        "closed",
-    ]
-    text = words(derivation.ask(derivation_lines))
-    assert "From step 400 on" in text
-    assert "(silent alignment) is used here" not in text
-
-
-def _float_modes(derivation, name):
-    """U, V and the masked inputs of a pathway, from NumPy's SVD."""
-    stages = derivation.ask(at_values).stages
-    (found,) = [p for stage in stages for p in stage.pathways if p.name == name]
-    effective = found.effective
-    data = np.array(effective.features.to_numpy())
-    targets = np.array(effective.targets.to_numpy())
-    u, s, vt = np.linalg.svd(targets @ data.T / data.shape[1])
-    rank = int((s > 1e-9 * s[0]).sum())
-    return SimpleNamespace(u=u[:, :rank], v=vt[:rank].T, data=data)
-
-
-def test_matrices_of_a_dataset_are_those_of_its_singular_vectors():
-    """K and G of derivation.json against NumPy's singular vectors, whose signs are their own."""
-    derivation = derived("contextual-different")
-    couplings = derivation.to_json()["couplings"]
-    assert len(couplings) == 6
-    for each in couplings:
-        p, j = (_float_modes(derivation, each[end]) for end in ("to", "from"))
-        g = p.v.T @ p.data @ j.data.T @ j.v / p.data.shape[1]
-        for written, expected in ((each["overlap"], p.u.T @ j.u), (each["input_overlap"], g.T)):
-            assert np.abs(np.abs(expected) - np.abs(written)).max() < 1e-11
-
-
 @pytest.mark.parametrize("layers", ["1", "3"])
 def test_other_depths_have_lines_of_their_own(layers):
     text = words(lines("linear-hierarchy", f"network.layers={layers}"))
@@ -497,28 +312,6 @@ def test_symbols_of_lines_are_defined_and_are_those_of_the_document():
     document = derived("contextual-3").to_latex(full=True)
     assert document.count(r"$\mathbf{1}$ a column of ones") == 1  # with the blocks
     assert r"of plateau $h$" in text
-
-
-def test_an_earlier_mode_counts_until_the_half_time_that_is_printed():
-    rows = {
-        row.split(" = ")[0]: row for line in lines("contextual-3").derived for row in line.equation
-    }
-    half = next(row for start, row in rows.items() if start.startswith("t_{1/2}"))
-    counted = next(row for start, row in rows.items() if start.startswith(r"\int_0^\infty"))
-    below = r"{2 \ln{\left(1 + \frac{s}{\tau} \right)}}"
-    assert below in half
-    assert below in counted
-
-
-def test_an_uncoupled_document_speaks_of_no_effective_eigenvalue():
-    def shown(name: str) -> str:
-        return derived(name).to_latex(full=True).split(r"\section{Provenance")[0]
-
-    assert r"d_{\mathrm{eff}}" not in shown("xor")
-    assert r"stands for $d_{\mathrm{eff}}$" in shown("contextual-3")
-    assert r"\frac{\Delta^{2} + 2}{8} \pi_{p,1}^{2}\right)." in shown("xor")
-    assert r"\Delta(" not in shown("xor")
-    assert r"carries $\Delta$ times" in derived("xor").to_latex()
 
 
 def _titles(document) -> list[str]:

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -21,9 +20,7 @@ from symreln.errors import CertificateError
 from symreln.report.write_validation import write_validation
 from symreln.verifier import digest, verify, verify_file
 from symreln.verifier.folder import sealed_json
-from symreln.verifier.numbers import MOST_TERMS
 from tests.certificates import Json, certificates
-from tests.strategies import share
 
 ROOT = Path(sr.__file__).parents[1]
 
@@ -83,14 +80,6 @@ def test_a_file_that_was_changed_or_cut_is_refused(folder: Path, name: str) -> N
         verify_file(folder)
 
 
-def test_a_result_without_provenance_is_refused(folder: Path) -> None:
-    content = json.loads((folder / "derivation.json").read_text("utf-8"))
-    del content["provenance"]
-    (folder / "derivation.json").write_text(json.dumps(content), "utf-8")
-    with pytest.raises(CertificateError, match="does not say to which"):
-        verify_file(folder)
-
-
 def test_a_verdict_that_is_not_proven_is_refused(folder: Path) -> None:
     content = json.loads((folder / "derivation.json").read_text("utf-8"))
     certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
@@ -98,19 +87,6 @@ def test_a_verdict_that_is_not_proven_is_refused(folder: Path) -> None:
     path = folder / "derivation.json"
     path.write_text(json.dumps(sealed_json(content, certificate)), "utf-8")
     with pytest.raises(CertificateError, match="another verdict"):
-        verify_file(folder)
-
-
-def test_figures_and_curves_are_those_that_came_with_their_file(
-    saved: tuple[Path, Path], folder: Path
-) -> None:
-    shutil.copy(saved[1] / "figures/modes.pdf", folder / "figures")
-    with pytest.raises(CertificateError, match=r"modes.pdf: .*came with derivation.tex"):
-        verify_file(folder)
-    shutil.copy(saved[0] / "figures/modes.pdf", folder / "figures")
-    assert verify_file(folder)
-    (folder / "figures/modes.pdf").unlink()
-    with pytest.raises(CertificateError, match=r"modes.pdf: No such file"):
         verify_file(folder)
 
 
@@ -136,12 +112,6 @@ def test_no_file_elsewhere_is_named(folder: Path) -> None:
             verify_file(folder)
 
 
-def test_another_certificate_beside_it_is_refused(folder: Path) -> None:
-    shutil.copy(folder / "certificate.json", folder / "certificate-step-7.json")
-    with pytest.raises(CertificateError, match="beside another one"):
-        verify_file(folder)
-
-
 def test_files_appear_together_or_not_at_all(
     saved: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,12 +132,6 @@ def test_files_appear_together_or_not_at_all(
     monkeypatch.undo()
     sr.derive(sr.load("xor")).save(folder)
     assert verify_file(folder) == ("stages[0]: sample_1, sample_2, sample_3, sample_4: closed",)
-
-
-def test_a_derivation_without_documents_leaves_none_of_another(folder: Path) -> None:
-    assert cli._guarded(["derive", "xor", "--format", "json", "--out", str(folder)]) == 0
-    assert not (folder / "derivation.html").exists()
-    assert verify_file(folder)
 
 
 # -- text ------------------------------------------------------------------------------------------
@@ -236,14 +200,6 @@ def dense() -> str:
     return json.dumps(renewed(certificate))
 
 
-def long_class(degree: int) -> str:
-    certificate = json.loads(json.dumps(certificates()["xor"]))
-    shown = certificate["parts"][0]["stages"][0]["pathways"][0]["classes"][0]
-    ones = ["1"] * degree
-    shown |= {"minpoly": [*ones, "1"], "eigenvalue": ones, "d": ones}
-    return json.dumps(renewed(certificate))
-
-
 def sized(least: int) -> str:
     """A family whose numbers of items are large."""
     certificate = json.loads(json.dumps(sr.derive(sr.load("contextual-C")).certificate))
@@ -255,7 +211,6 @@ CLASS = ("parts", 0, "stages", 0, "pathways", 0, "classes", 0)
 HOSTILE = {
     "a key twice": lambda: '{"format": 1, ' + json.dumps(certificates()["xor"])[1:],
     "a long integer": lambda: f'{{"format": {"9" * 4301}}}',
-    "a long list of integers": lambda: f'{{"format": [{", ".join(["9" * 100_000] * 50)}]}}',
     "a surrogate in a name": lambda: changed("xor", *CLASS[:6], "name", value="\ud800"),
     "a surrogate as a key": lambda: '{"\\udfff": 1}',
     "coprime gains": coprime,
@@ -267,8 +222,6 @@ HOSTILE = {
     ),
     "many objects": lambda: f"[{'{},' * (5 * 10**6)}0]",
     "dense polynomials": dense,
-    "a class of many modes": lambda: long_class(400),
-    "many items": lambda: sized(2**19),
     "items without bound": lambda: sized(2**4000),
     "nesting": lambda: "[" * 10**6,
     "no finite number": lambda: '{"format": NaN}',
@@ -310,26 +263,12 @@ def test_hostile_files_are_refused_before_they_cost_much(name: str, tmp_path: Pa
     assert ended(path).startswith("certificate")
 
 
-def test_bounds_are_said(tmp_path: Path) -> None:
-    path = tmp_path / "certificate.json"
-    path.write_text(coprime(), "utf-8")
-    assert f"more than {MOST_TERMS} terms" in ended(path)
-
-
 def test_the_page_lists_all_bounds() -> None:
     page = (ROOT / "docs/certificate.md").read_text("utf-8")
     texts = [path.read_text("utf-8") for path in (ROOT / "symreln/verifier").glob("*.py")]
     bounds = {name for text in texts for name in re.findall(r"^(MOST_\w+|\w*WORK\w*):", text, re.M)}
     # It says from where on another way of computing the same is quicker.
     assert bounds - {"MOST_COMPARED"} == set(re.findall(r"`([A-Z_]+)`", page))
-
-
-def test_deep_values_in_python_are_refused() -> None:
-    deep: Any = 1
-    for _ in range(10**5):
-        deep = [deep]
-    with pytest.raises(CertificateError):
-        verify({**certificates()["xor"], "parts": deep})
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and devices by name")
@@ -341,53 +280,6 @@ def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
 
 
 # -- nothing can be emptied ------------------------------------------------------------------------
-
-
-EMPTY: tuple[Any, ...] = (None, [], {}, "", 0, "0")
-
-
-def emptied(value: Any) -> list[Any]:
-    """What is nothing in the place of a value: of its own type and of others, and a zero matrix."""
-    found = [item for item in EMPTY if type(item) is not type(value) or item != value]
-    if isinstance(value, dict) and "entries" in value:
-        found.append({**value, "entries": [], "denominator": "1"})
-        found.append({"rows": 0, "columns": 0, "denominator": "1", "entries": []})
-    return found
-
-
-def fields(value: Any) -> Any:
-    """Every (holder, key) of a certificate, entries of matrices left out."""
-    places = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in places:
-        if key not in FREE:
-            yield value, key
-            if isinstance(item, dict | list) and key != "entries":
-                yield from fields(item)
-
-
-#: Names, a choice of the proof that another choice replaces, and what is renewed.
-FREE = {"name", "operator", "digest"}
-
-
-@pytest.mark.parametrize("name", ["xor", "contextual", "white", "leak", "gains"])
-def test_no_field_can_be_emptied(name: str) -> None:
-    """Fields that say something, one at a time."""
-    random = Random(name)
-    certificate = json.loads(json.dumps(certificates()[name]))
-    accepted = []
-    for holder, key in share(fields(certificate), random):
-        if holder[key] in (0, "0", None, []):
-            continue
-        kept, choices = holder[key], emptied(holder[key])
-        for nothing in choices:
-            holder[key] = nothing
-            try:
-                verify(renewed(certificate))
-            except CertificateError:
-                continue
-            accepted.append((key, kept, nothing))
-        holder[key] = kept
-    assert accepted == []
 
 
 def test_what_has_no_samples_or_pathways_proves_nothing() -> None:
@@ -409,14 +301,6 @@ def test_what_has_no_samples_or_pathways_proves_nothing() -> None:
         verify(renewed(certificate))
 
 
-def test_a_zero_matrix_is_no_inverse() -> None:
-    certificate = json.loads(json.dumps(certificates()["contextual"]))
-    shown = certificate["parts"][0]["stages"][0]["pathways"][0]["classes"][0]
-    shown["gram_inverse"] = {**shown["gram_inverse"], "denominator": "1", "entries": []}
-    with pytest.raises(CertificateError, match=r"gram_inverse: .*the inverse"):
-        verify(renewed(certificate))
-
-
 def test_every_file_of_a_folder_is_covered_or_named(tmp_path):
     sr.derive("xor").save(tmp_path, ["json", "tex"])
     lines = verify_file(tmp_path)
@@ -431,19 +315,3 @@ def test_a_validation_is_refused_beside_another_derivation(tmp_path, capsys):
     few = ["--set", "network.steps=300", "--seeds", "2", "--out", str(tmp_path)]
     assert cli._guarded(["validate", "xor-linear", *few]) == 2
     assert "holds the derivation of another spec" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("formats", [["pdf", "fragment"], ["tex"], ["html"]])
-def test_documents_name_no_file_that_was_not_written(tmp_path, formats):
-    written = sr.derive("contextual-3").save(tmp_path, formats)
-    texts = [path for path in written if path.suffix in (".tex", ".html")]
-    if "pdf" in formats and shutil.which("pdftotext"):
-        command = ["pdftotext", str(tmp_path / "derivation.pdf"), str(tmp_path / "pdf.txt")]
-        subprocess.run(command, check=True)
-        texts.append(tmp_path / "pdf.txt")
-    for path in texts:
-        text = path.read_text("utf-8")
-        # `derivation.pathways[i]` is what a Python user reads, no file.
-        files = r"(?:derivation|validation|curves)\.(?!fragment|pathways\[)[a-z]+"
-        named = set(re.findall(files, text))
-        assert {name for name in named if not (tmp_path / name).exists()} == set(), path.name

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.verifier.matrices import Matrix, Rows, combined, equal, products
-from symreln.verifier.numbers import Poly, Ratio, add, common_multiple, multiply, quotient
+from symreln.verifier.numbers import Poly, Ratio, add, multiply
 from tests.strategies import examples
 
 #: Small, at the edges of slots of 4 and 8 bytes, and beyond them.
@@ -118,47 +117,6 @@ def test_ratios_are_a_field(a: Poly, b: Poly, c: Poly, d: Poly) -> None:
     assert x == x * 3 / 3
     if y:
         assert x / y * y == x
-
-
-@given(NONZERO, NONZERO)
-def test_common_multiples(a: Poly, b: Poly) -> None:
-    found = common_multiple(a, b)
-    for part in (a, b):
-        whole = quotient(found, part)
-        assert whole is not None
-        assert multiply(whole, part) == found
-    assert quotient(multiply(a, b), b) == a
-
-
-def test_a_bound_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(OverflowError):
-        Matrix((1, 1), None, {(): 1}, Rows({(): {0: 2**31}}, 4, 2**31))
-
-
-@given(matrices(3, 4), NONZERO, NONZERO)
-def test_a_common_polynomial_cancels(case: tuple[Matrix, Dense], g: Poly, below: Poly) -> None:
-    constant = {place: {(0, 0): sum(p.values())} for place, p in case[1].items()}
-    dense = {place: multiply(p, g) for place, p in constant.items() if any(p.values())}
-    terms: dict = {}
-    for (i, j), polynomial in dense.items():
-        for key, value in polynomial.items():
-            terms.setdefault(key, {}).setdefault(i, {})[j] = value
-    whole = multiply(below, g)
-    found = Matrix((3, 4), terms, whole).reduced()
-    assert same(found.entries(), found.below, dense, whole)
-    if dense and len(g) > 1 and len(below) == 1:
-        assert list(found.terms) == [(0, 0)]
-
-
-def test_what_has_cancelled_has_no_denominator() -> None:
-    """It would multiply all that is added to it: T = a M + b Sigma^x with M = 0."""
-    long = {(k,): k + 1 for k in range(9)}
-    zero = Matrix((2, 2), {(3,): {0: {}}}, long).reduced()
-    assert (zero.terms, zero.below) == ({}, {(0,): 1})
-    unit = Ratio({(0,): 1}, {(0,): 1})
-    one = Matrix((2, 2), {(1,): {0: {1: 5}}}, {(0,): 1})
-    total = combined([(unit, zero), (unit, one)])
-    assert (total.terms, total.below) == (one.terms, one.below)
 
 
 @examples(40)

@@ -76,13 +76,6 @@ def test_other_pathways_are_noticed(whole: Json, change: Any) -> None:
     refused(whole, "first part's pathways")
 
 
-def test_data_are_those_of_every_part(whole: Json) -> None:
-    dataset = {**SPEC["dataset"], "Y": [[3, 0, 1, 0], [0, "a", 0, 2]]}
-    other = sr.derive(sr.load({**SPEC, "dataset": dataset}).during(9)).certificate
-    whole["parts"][2] = {**other["parts"][0], "step": 9}
-    refused(whole, r"parts\[2\]")
-
-
 @pytest.mark.parametrize(
     "steps", [(1, 5, 9), (0, 0, 9), (0, 9, 5), (0, 5, 5), (0, True, 9), (0, "5", 9)]
 )
@@ -90,8 +83,3 @@ def test_steps_ascend(whole: Json, steps: Any) -> None:
     for part, step in zip(whole["parts"], steps, strict=True):
         part["step"] = step
     refused(whole, "step")
-
-
-def test_without_switches_there_is_one_part() -> None:
-    still = {**SPEC, "pathway": [{"name": "one", "gate": "k == 1"}]}
-    assert len(sr.derive(sr.load(still)).certificate["parts"]) == 1
