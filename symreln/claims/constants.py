@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from symreln.laws.law import Regime
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]
-_STRENGTH0 = "initial strength"
 #: The share of a ReLU network's hidden units that a pathway is taken to have.
 HALF = "share of hidden units in a pathway"
 _WHY_HALF = (
@@ -142,53 +141,42 @@ def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
         return ()
     if derivation.given_start is not None:
         why = "given by the user: strength0"
-        return (
-            Constant(name=_STRENGTH0, value=derivation.given_start, source="assumed", origin=why),
-        )
+        given = derivation.given_start
+        return (Constant(name="initial strength", value=given, source="assumed", origin=why),)
     known, starts = derivation.known, derivation.ask(starts_of)
-    found = list(_start(known, network.hidden))
-    for name, kappa in starts.kappas.items():
-        found.append(
-            Constant(
-                name=f"kappa of pathway '{name}'",
-                value=kappa,
-                error=starts.errors[name],
-                source="estimated",
-                origin="Monte Carlo over isolated hidden units in the early phase",
-            )
-        )
-    rest = [pathway.name for pathway in derivation.pathways if pathway.name not in starts.kappas]
+    found = [*_start(known, network.hidden)]
+    why = "Monte Carlo over isolated hidden units in the early phase"
+    found += [
+        _estimated(f"kappa of pathway '{name}'", kappa, starts.errors[name], why)
+        for name, kappa in starts.kappas.items()
+    ]
+    rest = [f"'{p.name}'" for p in derivation.pathways if p.name not in starts.kappas]
     if known.half_speed.holds:
-        found += _half_speed()
+        why = "proven for data closed under x -> -x with odd targets, where units come in pairs"
+        found += [
+            Constant(name=name, value=0.5, source="derived", origin=why)
+            for name in (HALF, "speed of the ReLU network")
+        ]
     elif known.gates.holds and rest:
-        found.append(_half(rest))
+        why = f"pathways {', '.join(rest[:8])}{', …' * (len(rest) > 8)}: {_WHY_HALF}"
+        found.append(Constant(name=HALF, value=0.5, source="assumed", origin=why))
     return tuple(found)
+
+
+def _estimated(name: str, value: float | None, error: float, origin: str) -> Constant:
+    return Constant(name=name, value=value, error=error, source="estimated", origin=origin)
 
 
 def drawn_constants(draws: int, error: float) -> tuple[Constant, ...]:
     """Return the constants of a mean over drawn networks, with its standard error over L(0)."""
-    return (
-        Constant(
-            name=f"mean over {draws} drawn networks, over L(0)",
-            value=None,
-            error=error,
-            source="estimated",
-            origin="Monte Carlo over networks drawn from the initialisation distribution",
-        ),
-    )
+    why = "Monte Carlo over networks drawn from the initialisation distribution"
+    return (_estimated(f"mean over {draws} drawn networks, over L(0)", None, error, why),)
 
 
 def chain_constants(start: ChainStart) -> tuple[Constant, ...]:
     """Return the constants of predictions for three or more layers of weights."""
-    return (
-        Constant(
-            name=f"kappa of {start.layers} random layers",
-            value=start.kappa,
-            error=start.error,
-            source="estimated",
-            origin=f"Monte Carlo over {len(start.times)} isolated modes of random layers",
-        ),
-    )
+    why = f"Monte Carlo over {len(start.times)} isolated modes of random layers"
+    return (_estimated(f"kappa of {start.layers} random layers", start.kappa, start.error, why),)
 
 
 def _start(known: Regime, hidden: int) -> Iterator[Constant]:
@@ -198,26 +186,8 @@ def _start(known: Regime, hidden: int) -> Iterator[Constant]:
     if start is None:
         return
     if start.imbalance:
-        yield Constant(
-            name="imbalance with all hidden units",
-            value=start.imbalance,
-            source="derived",
-            origin="mean of |a + b||a - b| over the initialisation distribution",
-        )
-    yield Constant(
-        name="initial strength with all hidden units",
-        value=start.strength0,
-        source="derived",
-        origin=law.start_origin,
-    )
-
-
-def _half(pathways: list[str]) -> Constant:
-    names = ", ".join(f"'{name}'" for name in pathways[:8]) + (", …" if len(pathways) > 8 else "")
-    return Constant(name=HALF, value=0.5, source="assumed", origin=f"pathways {names}: {_WHY_HALF}")
-
-
-def _half_speed() -> Iterator[Constant]:
-    why = "proven for data closed under x -> -x with odd targets, where units come in pairs"
-    yield Constant(name=HALF, value=0.5, source="derived", origin=why)
-    yield Constant(name="speed of the ReLU network", value=0.5, source="derived", origin=why)
+        why = "mean of |a + b||a - b| over the initialisation distribution"
+        name = "imbalance with all hidden units"
+        yield Constant(name=name, value=start.imbalance, source="derived", origin=why)
+    name, value = "initial strength with all hidden units", start.strength0
+    yield Constant(name=name, value=value, source="derived", origin=law.start_origin)

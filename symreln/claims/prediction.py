@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation
     from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 
 
@@ -114,7 +114,7 @@ def predict(
         reduced=found.losses[first:],
         method=f"flow of the coupled matrices of all pathways from t = 0{_how(derivation)}",
         closed_loss=closed_loss,
-        modes=_curves(derivation, modes, closed, found.strengths[:, first:]),
+        modes=_phase_curves(derivation, closed, found.strengths[:, first:]),
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
     )
@@ -123,8 +123,7 @@ def predict(
 def _how(derivation: Derivation) -> str:
     if derivation.later:
         return " over every switch of gates"
-    training = network_of(derivation.spec).training
-    return f" ({'staged' if training == 'staged' else 'joint'} training)"
+    return f" ({network_of(derivation.spec).training} training)"
 
 
 def predict_training(
@@ -156,7 +155,7 @@ def predict_training(
         reduced=found.losses,
         method="gradient descent on the coupled matrices of all pathways, step by step"
         + _how(derivation),
-        modes=_curves(derivation, modes, closed, found.strengths),
+        modes=_phase_curves(derivation, closed, found.strengths),
         flow_loss=_flow_loss(derivation, flow, factors),
     )
 
@@ -327,26 +326,25 @@ def _integrate_modes(
 
 
 def _mode_curves(
-    derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
+    derivation: Derivation,
+    closed: Mapping[str, np.ndarray],
+    integrated: Mapping[str, np.ndarray],
+    begin: int = 0,
 ) -> tuple[ModeCurve, ...]:
-    return tuple(
-        _mode_curve(
-            derivation,
-            mode,
-            pathway=pathway.name,
-            label=mode.label,
+    """Return a curve of every mode of a phase, with where it ends by its law."""
+    found = []
+    for pathway, mode in learning_modes(derivation):
+        d = None if mode.d_eff is None else mode.d_eff.to_float()
+        curve = ModeCurve(
+            pathway=in_phase(pathway.name, begin),
+            label=f"{mode.label}@{begin}" if begin else mode.label,
             closed=closed.get(mode.label),
             integrated=integrated.get(mode.label),
+            plateau=plateau(derivation.known, mode.s.to_float(), d) if d else None,
+            multiplicity=mode.multiplicity,
         )
-        for pathway, mode in learning_modes(derivation)
-    )
-
-
-def _mode_curve(derivation: Derivation, mode: ModeDerivation, **curve: Any) -> ModeCurve:
-    """Return a curve of a mode, with where it ends by its law."""
-    d = None if mode.d_eff is None else mode.d_eff.to_float()
-    height = plateau(derivation.known, mode.s.to_float(), d) if d else None
-    return ModeCurve(plateau=height, multiplicity=mode.multiplicity, **curve)
+        found.append(curve)
+    return tuple(found)
 
 
 def first_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> list[EqualModes]:
@@ -357,9 +355,9 @@ def first_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> lis
         factors: By label of their strength.
     """
     return [
-        replace(equal, factor=float(factors[mode.label]))
-        for equal, _, mode, begin in _modes(derivation)
-        if begin == 0 and mode.label in factors
+        replace(equal, factor=float(factors[label]))
+        for equal, label, begin in _modes(derivation)
+        if begin == 0 and label in factors
     ]
 
 
@@ -381,37 +379,27 @@ def matrices_of(derivation: Derivation) -> CoupledMatrices:
     return matrices
 
 
-def _modes(
-    derivation: Derivation,
-) -> list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]]:
-    """Return every mode of every phase that learns something, with the phase's first step."""
+def _modes(derivation: Derivation) -> list[tuple[EqualModes, str, int]]:
+    """Return every mode of every phase that learns, its label, and the phase's first step."""
     from symreln.laws.coupled_matrices import EqualModes
 
-    found = []
-    for begin, phase in derivation.phases:
-        for p, pathway in enumerate(phase.pathways):
-            bases = mode_bases(pathway)
-            for mode in pathway.modes:
-                if not mode.is_null:
-                    u, v = bases[mode.label]
-                    found.append((EqualModes(pathway=p, u=u, v=v), pathway, mode, begin))
-    return found
+    return [
+        (EqualModes(pathway=place, u=u, v=v), label, begin)
+        for begin, phase in derivation.phases
+        for place, pathway in enumerate(phase.pathways)
+        for label, (u, v) in mode_bases(pathway).items()
+    ]
 
 
-def _curves(
-    derivation: Derivation,
-    modes: list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]],
-    closed: Mapping[str, np.ndarray],
-    strengths: np.ndarray,
+def _phase_curves(
+    derivation: Derivation, closed: Mapping[str, np.ndarray], strengths: np.ndarray
 ) -> tuple[ModeCurve, ...]:
+    """Return the curves of all phases, whose integrated strengths are rows in their order."""
+    rows = iter(strengths)
     return tuple(
-        _mode_curve(
-            derivation,
-            mode,
-            pathway=in_phase(pathway.name, begin),
-            label=f"{mode.label}@{begin}" if begin else mode.label,
-            closed=closed.get(mode.label),
-            integrated=values,
+        curve
+        for begin, phase in derivation.phases
+        for curve in _mode_curves(
+            phase, closed, {mode.label: next(rows) for _, mode in learning_modes(phase)}, begin
         )
-        for (_, pathway, mode, begin), values in zip(modes, strengths, strict=True)
     )

@@ -87,29 +87,24 @@ class Regime(Claim):
     @property
     def called(self) -> str:
         """The regime in words."""
-        return {"lazy": "lazy", "mixed": "partly lazy", "rich": "rich"}[self.name]
+        return "partly lazy" if self.name == "mixed" else self.name
 
     @property
     def reason(self) -> str:
         """Why, in a clause; "" in the rich regime."""
-        match self.name:
-            case "rich":
-                return ""
-            case "mixed":
-                which = few(self.lazy)
-            case "lazy":
-                which = "every mode"
+        if not self.lazy:
+            return ""
+        which = "every mode" if self.name == "lazy" else few(self.lazy)
         whose = "combined initial strength of both layers" if self.apart else "initial strength"
         start = f"the {whose} {rounded_text(ball(self.strength0), 3)}"
-        low, high = (rounded_text(scale, 2) for scale in self.scales)
-        scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
-        return f"{start} is at least half of the plateau of {which} ({scale})"
+        return f"{start} is at least half of the plateau of {which} ({self._scale(2)})"
+
+    def _scale(self, digits: int) -> str:
+        low, high = (rounded_text(scale, digits) for scale in self.scales)
+        return f"relative scale s/(4 d_eff pi_0) {low}{f' to {high}' * (high != low)}"
 
     def _summary(self) -> Iterator[str]:
-        if not self.is_lazy:
-            low, high = (rounded_text(scale, 2) for scale in self.scales)
-            yield f"{self.called} regime, relative scales {low} to {high}"
-        yield from self.lines()
+        yield self.sentence or f"{self.called} regime, {self._scale(2)}"
 
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""
