@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, fields
 from typing import Any, Literal, Self, TypeVar
 
@@ -124,27 +124,21 @@ def numbered(decimal: tuple[str, str] | None) -> dict[str, str]:
     return {} if decimal is None else {"decimal": decimal[0], "radius": decimal[1]}
 
 
-def _claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
-    """Return what a rule claims of a derivation: none, one or several claims."""
-    found = derivation.ask(rule)
-    if found is None:
-        return ()
-    return (found,) if isinstance(found, Claim) else tuple(found)
+def claims_of(derivation: Asked, *rules: Rule) -> Iterator[Claim]:
+    """Yield what some rules claim of a derivation, in their order: none, one or several each."""
+    for rule in rules:
+        found = derivation.ask(rule)
+        yield from () if found is None else (found,) if isinstance(found, Claim) else found
 
 
 def said_of(derivation: Asked, *rules: Rule) -> list[Block]:
-    """Return what the document says by some rules, in their order."""
-    return [b for rule in rules for claim in _claims_of(derivation, rule) for b in claim.says()]
+    """Return what the document says by some rules."""
+    return [block for claim in claims_of(derivation, *rules) for block in claim.says()]
 
 
 def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
-    """Return what the terminal says by some rules, in their order."""
-    return [x for rule in rules for claim in _claims_of(derivation, rule) for x in claim.lines()]
-
-
-def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
-    """Return what is checked of some rules' claims, in their order."""
-    return [x for rule in rules for claim in _claims_of(derivation, rule) for x in claim.steps()]
+    """Return what the terminal says by some rules."""
+    return [line for claim in claims_of(derivation, *rules) for line in claim.lines()]
 
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,

@@ -15,9 +15,9 @@ from symreln.claims.claim import (
     Place,
     Shown,
     Step,
+    claims_of,
     lines_of,
     said_of,
-    steps_of,
 )
 from symreln.claims.couplings import coupling_entries
 from symreln.claims.edges import edges_of
@@ -76,7 +76,8 @@ def warnings_of(derivation: Asked) -> list[str]:
 
 def checks_of(derivation: Asked) -> list[Step]:
     """Return the checks of what is claimed."""
-    return steps_of(derivation, *(s.rule for s in RULES if s.checked))
+    rules = (s.rule for s in RULES if s.checked)
+    return [step for claim in claims_of(derivation, *rules) for step in claim.steps()]
 
 
 def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:

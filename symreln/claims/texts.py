@@ -68,28 +68,20 @@ class Texts:
 
     def _entries(self, sparse: ExactMatrix, common: int) -> list[list]:
         """Return [row, column, text of the numerator over ``common``] in reading order."""
-        found: dict[tuple[int, int], list[tuple[tuple[int, ...], int]]] = {}
+        found: dict[tuple[int, int], Poly] = {}
         for key, part in sparse.terms.items():
             place = self._exponents(key, sparse.parameters)
-            known: dict[int, list[tuple[tuple[int, ...], int]]] = {}
-            triples = zip(
-                part.rows.tolist(), part.columns.tolist(), part.values.tolist(), strict=True
-            )
-            for row, column, value in triples:
-                if value not in known:
-                    known[value] = [(place, value // common)]
-                before = found.get((row, column))
-                found[row, column] = known[value] if before is None else before + known[value]
-        texts: dict[int, str] = {}
-        result = []
-        for (row, column), entry in (
-            sorted(found.items()) if len(sparse.terms) > 1 else found.items()
-        ):
-            text = texts.get(id(entry))
-            if text is None:
-                text = texts[id(entry)] = render(dict(entry), self.names)
-            result.append([row, column, text])
-        return result
+            columns = (part.rows.tolist(), part.columns.tolist(), part.values.tolist())
+            for row, column, value in zip(*columns, strict=True):
+                found.setdefault((row, column), {})[place] = value // common
+        texts: dict[tuple, str] = {}
+        entries = []
+        for at, entry in sorted(found.items()):
+            known = tuple(entry.items())
+            if known not in texts:
+                texts[known] = render(entry, self.names)
+            entries.append([*at, texts[known]])
+        return entries
 
 
 def names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
