@@ -179,10 +179,12 @@ class ExactMatrix:
 
     @classmethod
     def beside(cls, parts: Sequence[ExactMatrix]) -> ExactMatrix:
-        """Return matrices over the same parameters, with equally many rows, side by side."""
+        """Return matrices with equally many rows side by side; constant ones have no parameters."""
         if len(parts) == 1:
             return parts[0]
-        names, starts = parts[0].parameters, np.cumsum([0, *(part.shape[1] for part in parts)])
+        names = max((part.parameters for part in parts), key=len)
+        parts = [part.promoted(names) for part in parts]
+        starts = np.cumsum([0, *(part.shape[1] for part in parts)])
         shape, common = (parts[0].shape[0], int(starts[-1])), polynomial_ring(names).constant(1)
         for part in parts:
             common = common * (part.denominator // common.gcd(part.denominator))
