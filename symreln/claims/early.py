@@ -209,11 +209,11 @@ def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
     if not _has_early_phase(derivation):
         return {}
     dataset = derivation.spec.dataset
-    reasons = {p.name: why_unsupported(dataset, p) for p in _first_pathways(derivation)}
+    reasons = {p.name: _why_unsupported(dataset, p) for p in _first_pathways(derivation)}
     return {name: reason for name, reason in reasons.items() if reason}
 
 
-def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
+def _why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
     """Return why no hidden unit of a ReLU network keeps a pathway's gate, or "".
 
     Args:

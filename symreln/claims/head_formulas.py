@@ -194,7 +194,7 @@ def _multiple(image: ExactMatrix, of: ExactMatrix) -> Scalar | None:
     return factor if (image - of.scale(factor)).is_zero else None
 
 
-def start_in_effect(
+def _start_in_effect(
     law: Law, by: Law, r: sp.Expr, overlap: sp.Expr, nus: tuple[sp.Expr, ...]
 ) -> sp.Expr:
     """Return π̃₀, in the form that is evaluated.
@@ -218,4 +218,4 @@ def planar_start(law: Law, by: Law, driver: Driver, derivation: Derivation) -> s
     r = sp.sqrt(driver.squared.to_sympy(symbols))
     overlap = driver.across.to_sympy(symbols) / (r * law.s)
     nus = letters(r, law.s, overlap, by.s, lambda x: sp.sqrt(sp.Max(0, x)))
-    return start_in_effect(law, by, r, overlap, nus)
+    return _start_in_effect(law, by, r, overlap, nus)

@@ -260,13 +260,13 @@ class _Modes:
         """Return the law of a mode from some start."""
         assert mode.d_eff is not None  # of a mode that closes
         values = self.derivation.spec.values
-        s, d = (in_numbers(each, values, self.bits) for each in (mode.s, mode.d_eff))
+        s, d = (_in_numbers(each, values, self.bits) for each in (mode.s, mode.d_eff))
         tau = self.ops.number(self.derivation.tau or 1)
         law = started(self.derivation.known, s, d, tau, ops=self.ops, start=start)
         return law if self.flow else law.in_steps()
 
 
-def in_numbers(number: AlgebraicNumber, values: Mapping[str, Fraction], bits: int | None) -> Any:
+def _in_numbers(number: AlgebraicNumber, values: Mapping[str, Fraction], bits: int | None) -> Any:
     """Return a number at some values of parameters: as a ball of some bits, or in float64."""
     if bits is None:
         return np.float64(number.to_float(values))

@@ -62,7 +62,7 @@ class _Ahead(Claim):
 
 
 @record
-class HeadStarts(Claim):
+class _HeadStarts(Claim):
     """The modes of later stages that earlier ones drive while they learn.
 
     Attributes:
@@ -134,7 +134,7 @@ class HeadStarts(Claim):
         yield f"effective start π̃₀ of later stages: {several} times π₀, derived"
 
 
-def head_starts_of(derivation: Derivation) -> HeadStarts | None:
+def head_starts_of(derivation: Derivation) -> _HeadStarts | None:
     """Return the modes that have a head start; None where no stage drives a later one.
 
     None either without a network, without values, or where strengths have no closed form.
@@ -159,7 +159,7 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     ]
     if not found and not laws.outrun:
         return None
-    return HeadStarts(
+    return _HeadStarts(
         modes=tuple(found), outrun=laws.outrun, strength0=start, symbols=symbols_of(derivation)
     )
 

@@ -26,13 +26,22 @@ whose sum is :math:`\ln(1 - \rho^L)`, taken out,
 E is concave: Newton's iteration converges from one side, and in balls it proves where the solution
 lies. A mode that starts above its plateau is integrated, in float64.
 
-Gradient descent comes to a strength later than the flow, by
-:math:`\frac{1}{2} \ln[\pi^{1-1/L}(s - d\pi) / (\pi_0^{1-1/L}(s - d\pi_0))]` steps to leading order
-(:mod:`symreln.laws.finite_steps`). In steps a mode goes by the clock
-:math:`E + \frac{c}{2} \ln[x^{1-1/L}(1 - x)]`, c = L s (s/d)^e/τ steps' worth of E, of which
-:math:`E' + \frac{c}{2}[(1 - \frac{1}{L})(1 - x) - x]` is the derivative: concave too, and
-rising for c < 2, where gradient descent settles. What is integrated goes by the flow's, as do modes
-of which gradient descent diverges.
+*Finite steps.* A step of gradient descent adds f/τ to the weights w, f = −∇L. In one step's time
+their flow gets to :math:`w + f/\tau + f'f/(2\tau^2) + \ldots`, further by the share
+:math:`\kappa/(2\tau)`, where :math:`\kappa = f \cdot f'f/|f|^2` is the part along the curve. So in
+a step the flow's time T moves by :math:`1 - \kappa/(2\tau)`. Along the flow
+:math:`d \ln|f|/dT = \kappa/\tau`, and so gradient descent is at w(T) after
+
+.. math:: n = T + \tfrac{1}{2} \ln\frac{|f(T)|}{|f(0)|}
+
+steps, up to terms of the order of 1/τ: where the flow runs along a line, as that of balanced
+strengths does, nothing else is left out. The edges of a chain that n_l pathways use follow a
+gradient in the coordinates :math:`w_l/\sqrt{n_l}`, in which |f| is measured. Balanced they are one,
+z, which moves with :math:`|f| \propto z^{L-1} (s - dz^L) = \pi^{1 - 1/L} (s - d\pi)`. So a mode
+in steps goes by the clock :math:`E + \frac{c}{2} \ln[x^{1-1/L}(1 - x)]`, c = L s (s/d)^e/τ steps'
+worth of E, of which :math:`E' + \frac{c}{2}[(1 - \frac{1}{L})(1 - x) - x]` is the derivative:
+concave too, and rising for c < 2, where gradient descent settles. What is integrated goes by the
+flow's, as do modes of which gradient descent diverges.
 """
 
 from __future__ import annotations
@@ -48,7 +57,6 @@ from flint import arb, ctx
 from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError, NotSupportedError
-from symreln.laws.finite_steps import delay, delay_residual
 from symreln.laws.integrate import integrate
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
@@ -64,7 +72,7 @@ _SETTLED = 4e-16
 #: Units of the clock after which a mode from above is at its plateau to every digit.
 _FALLEN = 800.0
 
-_Q, _RHO, _TAU, _D = sp.symbols("_q _rho _tau _d", positive=True)
+_Q, _RHO, _TAU, _S, _D, _Z, _P0 = sp.symbols("_q _rho _tau _s _d _z _p0", positive=True)
 
 
 @record
@@ -161,7 +169,7 @@ class Depth(Law):
         """By how many steps gradient descent comes later to π than the flow."""
         if not self.stepwise:
             return sp.S.Zero
-        return delay(int(self.layers), self.s, self.d, STRENGTH, self.strength0)
+        return _delay(int(self.layers), self.s, self.d, STRENGTH, self.strength0)
 
     @property
     def scale(self) -> sp.Expr:
@@ -200,7 +208,7 @@ class Depth(Law):
         return defect(
             _integral_defect(layers),
             _chain(self.layers),
-            delay_residual(layers) if self.delay != 0 else sp.S.Zero,
+            _delay_residual(layers) if self.delay != 0 else sp.S.Zero,
         )
 
     def to_latex(self) -> str:
@@ -315,7 +323,7 @@ class Depth(Law):
             r"being the speed of an amplitude, and $d \ln f/dt = f'/\tau$; terms of the order of "
             r"$1/\tau$ are left out",
             check="the logarithm's derivative along the flow is half of that of the speed",
-            holds=delay_residual(layers) == 0
+            holds=_delay_residual(layers) == 0
             and sp.expand(steps.time - flow - sp.log(ratio) / 2) == 0,
             main=True,
         )
@@ -614,6 +622,25 @@ class _StrengthAt(sp.Function):
         numbers = dict(zip(("s", "d", "strength0", "tau"), letters, strict=True))
         law = Depth(layers=sp.Integer(layers), stepwise=bool(stepwise), ops=NUMPY, **numbers)
         return law.strengths(times)[()]
+
+
+def _delay(layers: int, s: Any, d: Any, strength: Any, start: Any) -> sp.Expr:
+    """Return n − T of one mode of L balanced layers, from its strength there and at the start."""
+    power = 1 - sp.Rational(1, layers)
+    speed, first = (p**power * (s - d * p) for p in (strength, start))
+    return sp.log(speed / first) / 2
+
+
+@lru_cache(maxsize=64)
+def _delay_residual(layers: int) -> sp.Expr:
+    """Zero exactly when the delay grows along the flow as a step's excess does.
+
+    With τ dz/dt = f(z) and f = z^(L-1) (s - d z^L), which every layer follows: of a step's time
+    the flow needs all but the share f'(z)/(2τ), so the delay grows by f'/2 per unit of time over τ.
+    """
+    speed = _Z ** (layers - 1) * (_S - _D * _Z**layers)
+    moved = _delay(layers, _S, _D, _Z**layers, _P0).diff(_Z) * speed
+    return sp.simplify(sp.powsimp(moved - speed.diff(_Z) / 2))
 
 
 @lru_cache(maxsize=64)

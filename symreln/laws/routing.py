@@ -60,7 +60,7 @@ def uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Ex
     raise NoClosedFormError(msg)
 
 
-def circulant_uses() -> tuple[sp.Expr, ...]:
+def _circulant_uses() -> tuple[sp.Expr, ...]:
     """Return the counts of the ready-made pairing: input i with outputs i, …, i + K - 1 mod M."""
     pairs = {"i": DOMAINS, "k": PARTNERS}
     outer = (uses(label, DOMAINS, pairs) for label in ({"i": 1}, {"i": 1, "k": 1}))
@@ -103,7 +103,7 @@ class RoutingNetwork:
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines for every M and K: those of the chain, and where equal weights start."""
-        counts = circulant_uses()
+        counts = _circulant_uses()
         yield Line(
             says="**For every number** $M$ of domains and $K$ of partners each the lines hold with "
             "the strengths $a$ of an input, $b$ of the hidden and $h$ of an output edge, used by",

@@ -140,7 +140,7 @@ class SharedChain:
             because="one pathway's term stands in the bases of its edge alone, so that it is the "
             "same for all pathways of the edge",
             check="the term of every place in letters, shortened by orthonormality",
-            holds=all(place_proofs(self.layers)) and other_ends_follow(self.layers),
+            holds=all(place_proofs(self.layers)) and _other_ends_follow(self.layers),
         )
         yield Line(
             says="Differences of squares are conserved:",
@@ -216,7 +216,7 @@ def place_proofs(depth: int) -> tuple[bool, ...]:
     return tuple(found)
 
 
-def other_ends_follow(depth: int) -> bool:
+def _other_ends_follow(depth: int) -> bool:
     """Prove that between any bases the product is B_L ⋯ B_1: also for untrained pairs of ends."""
     whole = Words.product(reversed(_aligned(depth))).under(_orthonormal(depth))
     letters = [f"R{depth}", *(f"B{place}" for place in range(depth, 0, -1))]

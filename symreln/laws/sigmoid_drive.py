@@ -59,7 +59,7 @@ LETTERS = (
     r"\nu_r = \frac{r}{4 s_{\alpha}}, \quad \nu_s = \frac{s}{4 s_{\alpha}}, \quad \nu_\gamma = "
     r"\frac{\sqrt{r^{2} + s^{2} - 2 r s \gamma}}{4 s_{\alpha}}"
 )
-#: LaTeX of :func:`start_factor`, in the order of the module's formula.
+#: LaTeX of :func:`_start_factor`, in the order of the module's formula.
 GROWN = (
     r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[\chi^{4} \frac{(1 + \gamma)^{2}}{4} "
     r"\left(1 + \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{(1 - \gamma)^{2}}{4} "
@@ -67,7 +67,7 @@ GROWN = (
 )
 
 
-def start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any) -> Any:
+def _start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any) -> Any:
     """Return π̃₀/π₀ of the module's formula, γ being the overlap and χ⁴ the factor."""
     growths = ((1 + r / tau) ** (2 * time), (1 - r / tau) ** (2 * time), 1)
     total = sum(x * y for x, y in zip(_shares(overlap, factor), growths, strict=True))
@@ -83,7 +83,7 @@ def _shares(overlap: Any, factor: Any) -> tuple[Any, Any, Any]:
 def evaluated_factor(
     ops: Ops, s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any
 ) -> Any:
-    """Return :func:`start_factor` without a power that overflows."""
+    """Return :func:`_start_factor` without a power that overflows."""
     growths = (
         ops.exp(2 * time * (ops.log1p(x / tau) - ops.log1p(s / tau))) for x in (r, -r, 0 * r)
     )
@@ -116,7 +116,7 @@ def _sums(rho: Any, sigma: Any, delta: Any) -> tuple[tuple[tuple, tuple], tuple[
     return ((1, 2 * rho), (1, 2 * sigma)), ((*both, delta), (*both, -delta))
 
 
-def formula() -> tuple[str, str]:
+def _formula() -> tuple[str, str]:
     """Return the LaTeX of χ and of its letters, aligned."""
     above, below = (
         r"\, ".join(rf"\Gamma({' + '.join(map(to_latex, terms))})" for terms in each)
@@ -190,14 +190,14 @@ def _gauss() -> Line:
     before = _R * sp.Matrix([_GAMMA, sp.sqrt(1 - _GAMMA**2)])
     after = _S * sp.Matrix([1, 0])
     exponents = [
-        determinant(_halved_drive(e / (2 * _SOURCE))) + letter**2
+        _determinant(_halved_drive(e / (2 * _SOURCE))) + letter**2
         for e, letter in zip(
             (before, after, before - after),
             letters(_R, _S, _GAMMA, _SOURCE, sp.sqrt),
             strict=True,
         )
     ]
-    _, exponents_row = formula()
+    _, exponents_row = _formula()
     return Line(
         says=r"In $z$ this is Gauss's equation. With the exponents $\pm\nu_r$ at $0$, $\pm\nu_s$ "
         r"at $\infty$ and $\nu_\gamma$ at $-1$, what grows from small weights is, along the change "
@@ -215,7 +215,7 @@ def _gauss() -> Line:
     )
 
 
-def determinant(matrix: Any) -> Any:
+def _determinant(matrix: Any) -> Any:
     """Return the determinant of a matrix of two rows, as it is: SymPy would simplify it."""
     return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
 
@@ -253,7 +253,7 @@ def _connected() -> Line:
         "connection formula; the others are smaller by powers of $\\pi_0$:",
         equation=(
             rf"\tilde{{\pi}}_0 &= \pi_0 {GROWN},",
-            *formula(),
+            *_formula(),
             r"\chi^4 &= 1 - \frac{\pi^2}{12}\, \frac{r s (1 - \gamma)}{s_\alpha^2} + \ldots",
         ),
         because=r"as $z \to \infty$ it is $z^{\nu_s}$ times $\Gamma(1 + 2\nu_r) "
@@ -263,7 +263,7 @@ def _connected() -> Line:
         check="three steps of the plane multiplied out, at $\\chi = 1$; the quotient of both, by "
         f"the recurrence of Gamma; the derivatives of its logarithm at 0; {CANCELS}",
         holds=vanish(
-            _switched(3) - start_factor(_S, _R, _GAMMA, 3, _TAU, sp.S.One),
+            _switched(3) - _start_factor(_S, _R, _GAMMA, 3, _TAU, sp.S.One),
             sp.expand_func(shown) * at_once - sp.expand_func(reached),
             first,
             second * 2 - order,
@@ -271,7 +271,7 @@ def _connected() -> Line:
     )
 
 
-def mean_square(*drives: tuple[Any, Any]) -> Any:
+def _mean_square(*drives: tuple[Any, Any]) -> Any:
     """Return how strong a mode is in the mean after some steps, over π₀.
 
     Args:
@@ -288,4 +288,4 @@ def mean_square(*drives: tuple[Any, Any]) -> Any:
 def _switched(steps: int) -> sp.Expr:
     """Return π̃₀/π₀ after some steps at r u' and none yet at s u, in the plane."""
     drive = (_R / _TAU * _GAMMA, _R / _TAU * sp.sqrt(1 - _GAMMA**2))
-    return mean_square(*repeat(drive, steps)) / (1 + _S / _TAU) ** (2 * steps)
+    return _mean_square(*repeat(drive, steps)) / (1 + _S / _TAU) ** (2 * steps)

@@ -159,7 +159,7 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
         for beta, other in enumerate(plateau)
         if held
         and other < entries[beta].multiplicity
-        and compare(entries[beta].gain, entries[alpha].gain) > 0
+        and _compare(entries[beta].gain, entries[alpha].gain) > 0
     )
     return Narrow(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
 
@@ -169,7 +169,7 @@ def _filled(
 ) -> tuple[int, ...]:
     """Give units to the entries by decreasing size."""
     order = sorted(
-        range(len(entries)), key=cmp_to_key(lambda i, j: compare(sizes[j], sizes[i]) or i - j)
+        range(len(entries)), key=cmp_to_key(lambda i, j: _compare(sizes[j], sizes[i]) or i - j)
     )
     counts = [0] * len(entries)
     for index in order:
@@ -183,14 +183,14 @@ def _open_tie(entries: Sequence[WidthMode], counts: tuple[int, ...]) -> bool:
     short = [i for i, count in enumerate(counts) if count < entries[i].multiplicity]
     return any(
         i != j
-        and compare(entries[i].s, entries[j].s) == 0
-        and compare(entries[i].gain, entries[j].gain) != 0
+        and _compare(entries[i].s, entries[j].s) == 0
+        and _compare(entries[i].gain, entries[j].gain) != 0
         for i in held
         for j in short
     )
 
 
-def compare(a: AlgebraicNumber, b: AlgebraicNumber) -> int:
+def _compare(a: AlgebraicNumber, b: AlgebraicNumber) -> int:
     """Return the sign of a − b, exactly; both without parameters."""
     bits = 64
     while True:

@@ -36,7 +36,7 @@ _MAX_PRODUCTS = 4000
 
 
 @record
-class Arrow:
+class _Arrow:
     """A map between data nodes.
 
     Attributes:
@@ -56,7 +56,7 @@ class Arrow:
     is_turned: bool = False
 
     @property
-    def turned(self) -> Arrow:
+    def turned(self) -> _Arrow:
         """The transpose."""
         return replace(
             self,
@@ -67,12 +67,12 @@ class Arrow:
             is_turned=not self.is_turned,
         )
 
-    def after(self, other: Arrow) -> Arrow:
+    def after(self, other: _Arrow) -> _Arrow:
         """Return the product self · other, without a common factor of its entries."""
         matrix = self.matrix * other.matrix
         content = gcd(*(int(entry) for entry in matrix.entries())) or 1
         flat = [int(entry) // content for entry in matrix.entries()]
-        return Arrow(
+        return _Arrow(
             name=f"{self.name} {other.name}".strip(),
             source=other.source,
             target=self.target,
@@ -95,7 +95,7 @@ class Diagonality:
 
     outcome: Truth
     reason: str
-    word: tuple[Arrow, ...] = ()
+    word: tuple[_Arrow, ...] = ()
     entry: tuple[int, int] | None = None
 
 
@@ -105,8 +105,8 @@ def decide_diagonal(edges: EdgeData) -> Diagonality:
     constant = all(matrix.is_constant for matrix in (*edges.sigma_yx, *edges.sigma_x.values()))
     span = _Span()
     outer = (node for node in edges.graph.nodes if not node.is_hidden)
-    waiting: list[tuple[Arrow, tuple[Arrow, ...]]] = [
-        (Arrow(name="", source=n.name, target=n.name, matrix=integers.identity(n.size)), ())
+    waiting: list[tuple[_Arrow, tuple[_Arrow, ...]]] = [
+        (_Arrow(name="", source=n.name, target=n.name, matrix=integers.identity(n.size)), ())
         for n in outer
     ]
     for looked, (arrow, word) in enumerate(waiting):  # grows while it is read
@@ -126,7 +126,7 @@ def decide_diagonal(edges: EdgeData) -> Diagonality:
     )
 
 
-def _refuted(arrow: Arrow, word: tuple[Arrow, ...], *, constant: bool) -> Diagonality:
+def _refuted(arrow: _Arrow, word: tuple[_Arrow, ...], *, constant: bool) -> Diagonality:
     """Return what a product that returns and is not symmetric says."""
     difference = arrow.matrix - arrow.matrix.transpose()
     width = difference.ncols()
@@ -149,7 +149,7 @@ def _refuted(arrow: Arrow, word: tuple[Arrow, ...], *, constant: bool) -> Diagon
     )
 
 
-def _generators(edges: EdgeData) -> list[Arrow]:
+def _generators(edges: EdgeData) -> list[_Arrow]:
     """Return the maps of the data; combinations of others, in all of which the lemma is linear."""
     ends = [(path.source, path.target) for path in edges.paths]
     found: list[tuple[str, tuple[str | int, ...], tuple[str, str], ExactMatrix]] = []
@@ -163,7 +163,7 @@ def _generators(edges: EdgeData) -> list[Arrow]:
     independent = _Span()
     for name, of, (source, target), matrix in found:
         for part in matrix.terms.values():
-            arrow = Arrow(name=name, source=source, target=target, matrix=part.flint, of=of)
+            arrow = _Arrow(name=name, source=source, target=target, matrix=part.flint, of=of)
             independent.add(arrow)
             independent.add(arrow.turned)
     return independent.kept
@@ -173,10 +173,10 @@ class _Span:
     """Products kept so far: independent ones, by their ends."""
 
     def __init__(self) -> None:
-        self.kept: list[Arrow] = []
+        self.kept: list[_Arrow] = []
         self._flat: dict[tuple[str, str], list[list[int]]] = {}
 
-    def add(self, arrow: Arrow) -> bool:
+    def add(self, arrow: _Arrow) -> bool:
         """Keep an arrow that is no combination of those with its ends; return whether it is."""
         rows = self._flat.setdefault((arrow.source, arrow.target), [])
         longer = [*rows, [int(entry) for entry in arrow.matrix.entries()]]

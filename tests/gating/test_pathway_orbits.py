@@ -6,7 +6,7 @@ import pytest
 
 import symreln as sr
 from symreln.calls.derive import derive
-from symreln.claims.early import EarlyStrengths, why_unsupported
+from symreln.claims.early import EarlyStrengths, _why_unsupported
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load
 
@@ -33,7 +33,7 @@ def orbits(derivation) -> list[int]:
 
 def reasons(derivation) -> list[str]:
     dataset = derivation.spec.dataset
-    return [why_unsupported(dataset, pathway) for pathway in derivation.pathways]
+    return [_why_unsupported(dataset, pathway) for pathway in derivation.pathways]
 
 
 @pytest.mark.parametrize("delta", ["0", "1", "2"])

@@ -12,7 +12,7 @@ from flint import arb
 
 import symreln as sr
 from symreln.exact.enclosure import precision
-from symreln.laws import finite_steps
+from symreln.laws import depth
 from symreln.laws.depth import Depth
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
 from symreln.laws.ops import ARB, NUMPY
@@ -21,20 +21,20 @@ from symreln.laws.shared_chain import D, S
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 4])
 def test_the_delay_that_is_printed_is_proven(layers):
-    assert finite_steps.delay_residual(layers) == 0
+    assert depth._delay_residual(layers) == 0
 
 
 def test_a_wrong_delay_is_noticed(monkeypatch):
-    right = finite_steps.delay
-    monkeypatch.setattr(finite_steps, "delay", lambda *known: 2 * right(*known))
-    finite_steps.delay_residual.cache_clear()
+    right = depth._delay
+    monkeypatch.setattr(depth, "_delay", lambda *known: 2 * right(*known))
+    depth._delay_residual.cache_clear()
     try:
-        assert finite_steps.delay_residual(2) != 0
+        assert depth._delay_residual(2) != 0
         law = Depth(s=S, d=D, layers=sp.Integer(3)).in_steps()
         assert law.residual() != 0
         assert not all(line.holds for line in law.lines())
     finally:
-        finite_steps.delay_residual.cache_clear()
+        depth._delay_residual.cache_clear()
 
 
 @pytest.mark.parametrize("layers", [3, 4, 5, 8])

@@ -16,7 +16,7 @@ from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.experiment.training import gated_pathways, training_settings
-from symreln.laws.width import compare
+from symreln.laws.width import _compare
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
 from tests.strategies import examples
@@ -150,9 +150,9 @@ def test_a_tie_of_s_is_left_open():
 def test_numbers_of_different_fields_are_ordered():
     root = AlgebraicNumber.rational(Scalar.of(2), is_sqrt=True)
     close = AlgebraicNumber.rational(Scalar.of(Fraction(665857, 470832)))  # √2 + 1.6e-12
-    assert (compare(root, close), compare(close, root), compare(root, root)) == (-1, 1, 0)
+    assert (_compare(root, close), _compare(close, root), _compare(root, root)) == (-1, 1, 0)
     same = AlgebraicNumber.rational(Scalar.of(4), is_sqrt=True)
-    assert compare(same, AlgebraicNumber.rational(Scalar.of(2))) == 0
+    assert _compare(same, AlgebraicNumber.rational(Scalar.of(2))) == 0
 
 
 # -- parameters: what is decided at declared values is not said of all -----------------------------

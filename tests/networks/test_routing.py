@@ -16,7 +16,7 @@ from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws import routing
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
-from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, circulant_uses, uses
+from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, _circulant_uses, uses
 from symreln.laws.shared_chain import D, S
 
 M, K = DOMAINS, PARTNERS
@@ -79,7 +79,7 @@ def test_counting_refuses_what_it_cannot_count():
     pairs = {"i": M, "k": K}
     with pytest.raises(NoClosedFormError, match="no index runs over all"):
         uses({"i": 2, "k": 1}, M, pairs)
-    assert circulant_uses() == NETWORK.chain.counts == (K, K * M, K)
+    assert _circulant_uses() == NETWORK.chain.counts == (K, K * M, K)
 
 
 def test_the_balanced_time_is_that_of_the_flow():
