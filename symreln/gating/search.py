@@ -8,6 +8,7 @@ on the same signs up to a symmetry are one proposal.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -28,10 +29,9 @@ from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.gating.serialise import Result
 from symreln.gating.sizes import CLEAR, unit_floats, unit_samples
-from symreln.laws.gate_classes import gate_names, sample_relations
 from symreln.laws.spans import orthonormal_span
 from symreln.networks.effective import effective_dataset
-from symreln.networks.orbits import SampleGroup, moved_gates, sample_group
+from symreln.networks.orbits import SampleGroup, gate_kinds, moved_gates, sample_group
 from symreln.networks.targets import Targets
 from symreln.specs.model import Dataset, PathwaySpec, Spec
 from symreln.verdict.directions import gated_correlation
@@ -241,15 +241,19 @@ def _product(value: float, scale: Fraction) -> float | None:
 # -- units that are followed -----------------------------------------------------------------------
 
 
-def _settled_signs(inputs: np.ndarray, residual: np.ndarray) -> np.ndarray:
+def _settled_signs(
+    inputs: np.ndarray, residual: np.ndarray, group: SampleGroup
+) -> list[tuple[int, ...]]:
     """Follow units drawn from a normal law, kept at length one, until they keep their direction.
 
     Args:
         inputs: X, shape (n_x, P).
         residual: R, shape (n_y, P), not all zero.
+        group: Permutations of the samples that keep both.
 
     Returns:
-        Signs, 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first.
+        Signs of every sample, 1 open, -1 closed, 0 on the boundary: one of each orbit, the most
+        frequent first.
     """
     random = np.random.default_rng(_SEED)
     first = random.standard_normal((_UNITS, inputs.shape[0]))
@@ -268,31 +272,20 @@ def _settled_signs(inputs: np.ndarray, residual: np.ndarray) -> np.ndarray:
             )
             size = np.sqrt((first**2).sum(axis=1) + (second**2).sum(axis=1))[:, None]
             first, second = first / size, second / size
-    return _proposals(first @ inputs, second @ basis.T @ residual, inputs, residual)
+    return _proposals(first @ inputs, second @ basis.T @ residual, group)
 
 
-def _proposals(
-    seen: np.ndarray, pushes: np.ndarray, inputs: np.ndarray, residual: np.ndarray
-) -> np.ndarray:
+def _proposals(seen: np.ndarray, pushes: np.ndarray, group: SampleGroup) -> list[tuple[int, ...]]:
     """Gather units by signs; those that grow no longer are left out."""
     rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
     growing = rates > 1e-3 * rates.max()
     seen = seen[growing]
     signs = np.sign(seen) * (np.abs(seen) > _AT_BOUNDARY * np.abs(seen).max(axis=1, keepdims=True))
-    distinct, counts = np.unique(signs.astype(int), axis=0, return_counts=True)
-    relations = sample_relations(inputs, residual)
-    names = gate_names(distinct > 0, relations) + 3 * gate_names(distinct < 0, relations)
-    found: dict[int, list[int]] = {}
-    for place, name in enumerate(names.tolist()):
-        found.setdefault(name, []).append(place)
-    alike = sorted(found.values(), key=lambda places: -counts[places].sum())
-    return distinct[
-        [
-            max(places, key=lambda k: counts[k])
-            for places in alike
-            if counts[places].sum() >= _RARE * len(rates)
-        ]
-    ]
+    counts = Counter(map(tuple, signs.astype(int).tolist()))
+    ordered = [found for found, _ in counts.most_common()]
+    totals = {kind[0]: sum(counts[each] for each in kind) for kind in gate_kinds(ordered, group)}
+    frequent = [found for found, total in totals.items() if total >= _RARE * len(rates)]
+    return sorted(frequent, key=lambda found: -totals[found])
 
 
 def _sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingGate, ...]:
@@ -304,9 +297,8 @@ def _sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingG
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters, not zero.
     """
-    settled = _settled_signs(unit_floats(inputs), unit_floats(residual))
     group = sample_group(inputs, residual)
-    proposed = [tuple(map(int, row)) for row in settled]
+    proposed = _settled_signs(unit_floats(inputs), unit_floats(residual), group)
     return tuple(
         replace(gate, size=len(moved_gates(gate.signs, group)))
         for gate in partial_gates(inputs, residual, [(signs, 1) for signs in proposed])
