@@ -18,7 +18,6 @@ from symreln.base.records import record
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.laws.choice import plateau
-from symreln.train.assignment import nearest_gates
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -69,29 +68,32 @@ def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> Path
     names = list(dict.fromkeys(labels))
     groups = [[place for place, found in enumerate(labels) if found == name] for name in names]
     own = maps[:, :, list(pathway.effective.pathway.inputs)]
-    found = [
-        measure_alignment(each, u, v, groups, counts)
-        for each, counts in zip(own, _learned(derivation, pathway, maps, names), strict=True)
-    ]
-    left, right = (np.array([getattr(one, side) for one in found]) for side in ("left", "right"))
-    seen = [not bool(np.isnan(column).all()) for column in left.T]
+    learned = zip(own, _learned(derivation, pathway, maps, names, groups), strict=True)
+    cosines = np.array([_cosines(each, (u, v), groups, counts) for each, counts in learned])
+    seen = ~np.isnan(cosines).all(axis=(0, 2))
+    left, right = np.nanmean(cosines[:, seen], axis=0).T.tolist()
+    missed, total = ((each**2).sum(axis=(1, 2)) for each in (own - u @ (u.T @ own @ v) @ v.T, own))
     return PathwayAlignment(
         pathway=pathway.name,
-        left=tuple(np.nanmean(left[:, seen], axis=0).tolist()),
-        right=tuple(np.nanmean(right[:, seen], axis=0).tolist()),
-        outside=float(np.mean([one.outside for one in found])),
+        left=tuple(left),
+        right=tuple(right),
+        outside=float(np.mean(missed / np.where(total > 0, total, 1.0))),
         modes=tuple(name for name, there in zip(names, seen, strict=True) if there),
     )
 
 
 def _learned(
-    derivation: Derivation, pathway: PathwayDerivation, maps: np.ndarray, names: list[str]
-) -> list[list[int] | None]:
-    """Return how many modes of every label each map holds; None where all are to be compared."""
+    derivation: Derivation,
+    pathway: PathwayDerivation,
+    maps: np.ndarray,
+    names: list[str],
+    groups: list[list[int]],
+) -> list[list[int]]:
+    """Return how many modes of every label each map holds; all where all are to be compared."""
     known = derivation.known
     narrow = any(one.pathway.name == pathway.name for one in derivation.ask(narrow_pathways))
     if not known.lowers_plateaus and not narrow:
-        return [None] * len(maps)
+        return [[len(group) for group in groups]] * len(maps)
     held = [_held_modes(pathway, each, names, known) for each in maps]
     return [[each[name] for name in names] for each in held]
 
@@ -117,7 +119,9 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
     for seed in range(network.seeds):
         w1, w2 = weights.w1[seed], weights.w2[seed]
         size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
-        index, distance = nearest_gates(w1 @ inputs > 0, gates)
+        active = w1 @ inputs > 0
+        differ = np.array([np.nansum(np.abs(active - gate), axis=1) for gate in gates])
+        index, distance = differ.argmin(axis=0), differ.min(axis=0)
         total = float(size.sum()) or 1.0  # nothing contributes: every share is 0 of 1
         exact.append(float(size[distance == 0].sum()) / total)
         shares.append(np.bincount(index, weights=size, minlength=len(gates)) / total)
@@ -132,91 +136,50 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
     )
 
 
-@record(eq=False)
-class Alignment:
-    """Agreement of maps with predicted modes; leading axes (…) are those of the maps.
+def _cosines(
+    map_: np.ndarray,
+    bases: tuple[np.ndarray, np.ndarray],
+    groups: Sequence[Sequence[int]],
+    counts: Sequence[int],
+) -> np.ndarray:
+    """Return the smallest cosines of each group's output and input vectors, shape (G, 2).
 
     A group is a set of modes of equal s and d: only their span is predicted. It is compared with as
-    many of the map's singular vectors as it has modes; the groups take these in the order of their
-    strength in the map, the strongest group the vectors of the largest singular values.
-
-    Attributes:
-        left: Smallest cosine of the principal angles of each group's output vectors, (…, G).
-        right: Likewise of its input vectors, (…, G). 1 is aligned, 0 orthogonal; 0 also where the
-            map has no such singular value.
-        strength: Root mean square over the group's modes of the singular values of U_gᵀ W V_g,
-            shape (…, G), the largest ones where not all modes are there: a group that is not
-            learned yet has no direction to be judged by.
-        outside: ‖W − P_U W P_V‖² / ‖W‖² over all modes, (…,); 0 for W = 0.
-    """
-
-    left: np.ndarray
-    right: np.ndarray
-    strength: np.ndarray
-    outside: np.ndarray
-
-
-def measure_alignment(
-    maps: np.ndarray,
-    u: np.ndarray,
-    v: np.ndarray,
-    groups: Sequence[Sequence[int]] | None = None,
-    counts: Sequence[int] | None = None,
-) -> Alignment:
-    """Compare maps W2 W1 with predicted modes.
+    many of the map's singular vectors as it has modes there; the groups take these in the order of
+    their strength in the map, the strongest group the vectors of the largest singular values. The
+    cosine is that of the largest principal angle: 0 also where the map has no such singular value,
+    and NaN of a group with no mode there.
 
     Args:
-        maps: Shape (…, n_y, n_x): any leading axes, such as seeds and snapshots.
-        u: Predicted output vectors, orthonormal columns, (n_y, R).
-        v: Predicted input vectors, orthonormal columns, (n_x, R).
-        groups: Partition of the modes 0 … R − 1 into G groups of equal s and d; default each alone.
-        counts: How many of its modes each group has in the maps, where that is not all: as many
-            singular vectors are compared with its span. A group with none of them has NaN.
+        map_: Shape (n_y, n_x).
+        bases: Predicted output and input vectors, orthonormal columns, (n_y, R) and (n_x, R).
+        groups: Partition of the modes 0 … R − 1.
+        counts: How many of its modes each group has in the map.
     """
-    groups = [[mode] for mode in range(u.shape[1])] if groups is None else [list(g) for g in groups]
-    taken_of = [len(group) for group in groups] if counts is None else list(counts)
-    left_vectors, singular_values, right_rows = np.linalg.svd(maps, full_matrices=False)
-    right_vectors = right_rows.swapaxes(-1, -2)
-    core = u.T @ maps @ v
-    strength = np.stack(
-        [_group_strength(core, g, c) for g, c in zip(groups, taken_of, strict=True)], axis=-1
-    )
-    left, right = np.zeros_like(strength), np.zeros_like(strength)
-    for position in np.ndindex(strength.shape[:-1]):
-        # Rounding noise is not a direction: the usual rank tolerance of an SVD.
-        values = singular_values[position]
-        rank = int((values > values[0] * max(maps.shape[-2:]) * np.finfo(float).eps).sum())
-        first = 0
-        for group in np.argsort(-strength[position], kind="stable"):
-            members, count = groups[group], taken_of[group]
-            taken = slice(first, first + count)
-            first += count
-            if not count:
-                left[(*position, group)] = right[(*position, group)] = np.nan
-            elif first <= rank:
-                left[(*position, group)] = _cosine(u[:, members], left_vectors[position], taken)
-                right[(*position, group)] = _cosine(v[:, members], right_vectors[position], taken)
-    inside = u @ core @ v.T
-    total = np.sum(maps**2, axis=(-2, -1))
-    missed = np.sum((maps - inside) ** 2, axis=(-2, -1))
-    outside = np.divide(missed, total, out=np.zeros_like(total), where=total > 0)
-    return Alignment(left=left, right=right, strength=strength, outside=outside)
+    u, v = bases
+    left, _, right = np.linalg.svd(map_, full_matrices=False)
+    rank = np.linalg.matrix_rank(map_)  # rounding noise is not a direction
+    core = u.T @ map_ @ v
+    # Root mean square: a group that is not learned yet has no direction to be judged by.
+    strengths = [
+        np.linalg.norm(np.linalg.svd(core[np.ix_(group, group)], compute_uv=False)[:count])
+        / max(count, 1) ** 0.5
+        for group, count in zip(groups, counts, strict=True)
+    ]
+    found, first = np.zeros((len(groups), 2)), 0
+    for place in np.argsort(-np.array(strengths), kind="stable"):
+        group, count = groups[place], counts[place]
+        own = slice(first, first + count)
+        first += count
+        if not count:
+            found[place] = np.nan
+        elif first <= rank:
+            found[place] = _cosine(u[:, group], left[:, own]), _cosine(v[:, group], right[own].T)
+    return found
 
 
-def _group_strength(core: np.ndarray, group: list[int], count: int) -> np.ndarray:
-    block = core[..., group, :][..., :, group]
-    if count == len(group):
-        return np.sqrt(np.sum(block**2, axis=(-2, -1)) / len(group))
-    if not count:
-        return np.zeros(block.shape[:-2])
-    values = np.linalg.svd(block, compute_uv=False)[..., :count]
-    return np.sqrt(np.sum(values**2, axis=-1) / count)
-
-
-def _cosine(basis: np.ndarray, vectors: np.ndarray, taken: slice) -> float:
-    """Smallest cosine of the principal angles between two spans of one dimension."""
-    cosines = np.linalg.svd(basis.T @ vectors[:, taken], compute_uv=False)
-    return float(min(cosines[-1], 1.0))
+def _cosine(one: np.ndarray, other: np.ndarray) -> float:
+    return float(min(np.linalg.svd(one.T @ other, compute_uv=False)[-1], 1.0))
 
 
 # -- narrow pathways -------------------------------------------------------------------------------

@@ -13,14 +13,13 @@ unexplained, and that is said.
 | alignment | a start that is aligned (of more than two layers: two need none) |
 | full batches | them, trained, of networks that are trained by mini-batches |
 | closed forms | the integrated reduction: earlier stages as they learn, and finite steps |
-| initial strength | of the first stage, the one that the networks' first fall shows |
 | gates | gates by the law of gates; of a linear network no gates |
 | step size | half the rate, predicted and trained |
 | initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
 
-A distance that more networks take away says nothing of the others. Starts and gates of a ReLU
-network are replaced only where the GDLN, which has the spec's, is where its reduction is: elsewhere
+A distance that more networks take away says nothing of the others. Gates of a ReLU network are
+replaced only where the GDLN, which has the spec's, is where its reduction is: elsewhere
 the theory fails with them in place. Half the rate only where finite steps can be seen: in a loss
 that rises, which the flow's never does. More units only where nothing else was found, and where the
 theory takes many.
@@ -35,7 +34,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from symreln.base.rounding import positional
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
@@ -51,7 +49,6 @@ from symreln.experiment.rows import (
     GATES,
     NETWORKS,
     SCALE,
-    START,
     STEP,
     WIDTH,
     Row,
@@ -76,10 +73,6 @@ HALF = Fraction(1, 2)
 HALVINGS, WORTH = 8, 0.25
 #: Share of half its plateau that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
-#: Shares of the first loss that it has fallen by where the start is read off.
-EARLY = (0.005, 0.02)
-#: Largest difference of the rates of fall, measured and predicted, of one start.
-_SAME_RATE = 0.1
 
 
 def diagnosed(case: Case) -> Case:
@@ -134,7 +127,6 @@ def _tried(again: Trials, pair: str) -> Iterator[Row]:
         )
     yield from _reduction(again, pair)
     if relu:
-        yield _replaced(again, pair, START, lambda: _measured_start(again, pair))
         yield _replaced(again, pair, GATES, lambda: _gates_by_law(case))
     yield from _halved_rate(again, pair)
     if not is_aligned(pair):
@@ -269,64 +261,6 @@ def _check_gdln(case: Validation) -> None:
         raise NotSupportedError(msg)
 
 
-# -- the first stage's start -----------------------------------------------------------------------
-
-
-def _measured_start(again: Trials, pair: str) -> Replacement:
-    case = again.case
-    _check_gdln(case)
-    if not case.numbers.known.matrices.holds or not own_curves(case.numbers).holds:
-        msg = "starts are replaced in networks of two layers with gates that stay and many units"
-        raise NotSupportedError(msg)
-    # By the network's own steps: what these cost of closed forms is no matter of the start.
-    factor = measured_start(case.prediction.reduced, again.losses(pair).mean(axis=0))
-    found = predicted_again(case.numbers, case.kappas, factor)
-    text = f"{positional(factor, 3)} of it in the first stage, as the networks' first fall shows"
-    return found.loss if case.judged == "closed" else found.reduced, text
-
-
-def measured_start(theory: np.ndarray, trained: np.ndarray) -> float:
-    """Return how many times as strong as predicted the first modes start.
-
-    While a loss has fallen by no more than 2 % every mode still grows by itself, and networks that
-    are late or early by some steps, falling at the predicted rate, start as much weaker or
-    stronger. Networks that fall at another rate have no such start.
-
-    Args:
-        theory: The predicted loss, shape (steps,).
-        trained: The measured one.
-
-    Raises:
-        NotSupportedError: The loss does not fall so far, or at another rate.
-    """
-    predicted, measured = _falls(theory), _falls(trained)
-    if predicted is None or measured is None:
-        msg = f"no loss has fallen by {EARLY[1]:.0%} for the start to be read off"
-        raise NotSupportedError(msg)
-    rate = np.log(EARLY[1] / EARLY[0]) / np.diff(predicted)[0]
-    faster = float(np.diff(predicted)[0] / np.diff(measured)[0])
-    if abs(faster - 1) > _SAME_RATE:
-        msg = (
-            f"the networks' loss begins to fall {faster:.2g} times as fast as predicted, which no "
-            "start changes"
-        )
-        raise NotSupportedError(msg)
-    return float(np.exp(rate * (predicted - measured).mean()))
-
-
-def _falls(loss: np.ndarray) -> np.ndarray | None:
-    """Return when a loss has fallen by each share of :data:`EARLY`, or None."""
-    fallen = 1 - loss / loss[0]
-    times = []
-    for share in EARLY:
-        place = int(np.argmax(fallen >= share))
-        if place == 0 or fallen[place] <= fallen[place - 1]:
-            return None
-        before, after = fallen[place - 1], fallen[place]
-        times.append(place - 1 + (share - before) / (after - before))
-    return np.array(times) if times[1] > times[0] else None
-
-
 # -- experiments that are trained again ------------------------------------------------------------
 
 
@@ -339,7 +273,7 @@ def _halved_rate(again: Trials, pair: str) -> Iterator[Row]:
             again,
             pair,
             STEP,
-            lambda: halving(again, pair, "the learning rate", lambda x: Variation(rate=x), HALF),
+            lambda: _halving(again, pair, "the learning rate", lambda x: Variation(rate=x), HALF),
         )
     elif is_aligned(pair):  # nothing else is tried
         before, why = again.before(pair), "the loss never rises"
@@ -352,12 +286,12 @@ def _halved_scale(again: Trials, pair: str, first: Fraction = HALF, measured: st
         again,
         pair,
         SCALE,
-        lambda: halving(again, pair, "the initial scale", lambda x: Variation(std=x), first),
+        lambda: _halving(again, pair, "the initial scale", lambda x: Variation(std=x), first),
         measured,
     )
 
 
-def halving(
+def _halving(
     again: Trials,
     pair: str,
     what: str,

@@ -33,10 +33,9 @@ from symreln.experiment.metrics import Distance, compare
 from symreln.laws.mean_field import gate_orders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.laws.mean_field import GateOrders
+    from symreln.claims.derivation import Derivation
     from symreln.train.run import TrainingRun
 
 #: Multiplications above which the second order takes minutes.
@@ -101,8 +100,11 @@ def measured_gate_law(
     steps = recorded[places]
     if not len(steps):
         return None
-    pathways = [p for each in law.found for p in numbers.pathways if p.name in each.pathways]
-    gates = [_Gate.of(numbers, pathway) for pathway in pathways]
+    pathways = [p for each in law.first for p in numbers.pathways if p.name in each.pathways]
+    gates = [
+        (gate_floats(pathway.effective.pathway) > 0, telling_samples(numbers, pathway))
+        for pathway in pathways
+    ]
     measured = np.array(
         [
             [_share(activity[place] > 0, weight[place], gates) for place in places]
@@ -114,7 +116,14 @@ def measured_gate_law(
     predicted = [law.share(steps)]
     why, found = _why_no_orders(numbers.ask(_first_stage), most), None
     if not why:
-        found = orders_of(numbers, kappas, gates, orders)
+        found = gate_orders(
+            *numbers.spec.dataset.arrays,
+            descent_of(numbers.spec),
+            _residuals(numbers.ask(_first_stage), kappas),
+            lambda active, weight: _share(active, weight, gates),
+            SEED,
+            orders,
+        )
         predicted += [np.interp(steps, found.steps, watched) for watched in found.watched]
     losses = np.empty((0, network.losses.shape[1])) if found is None else found.losses
     return GateLawMeasured(
@@ -124,29 +133,6 @@ def measured_gate_law(
         losses=losses,
         distances=tuple(compare(loss, network.mean_loss) for loss in losses),
         why_not=why,
-    )
-
-
-def orders_of(
-    numbers: Derivation, kappas: Mapping[str, float], gates: list[_Gate], orders: int
-) -> GateOrders:
-    """Follow the orders of the law from the second on.
-
-    Args:
-        numbers: Without free parameters, with a law of gates.
-        kappas: κ of pathways by name.
-        gates: Of the first stage's pathways.
-        orders: How many.
-    """
-    inputs, targets = numbers.spec.dataset.arrays
-    return gate_orders(
-        inputs,
-        targets,
-        descent_of(numbers.spec),
-        _residuals(numbers.ask(_first_stage), kappas),
-        lambda first, weight: _share(first @ inputs > 0, weight, gates),
-        SEED,
-        orders,
     )
 
 
@@ -191,26 +177,10 @@ def _why_no_orders(numbers: Derivation, most: float) -> str:
     return ""
 
 
-@record(kw_only=False, eq=False)
-class _Gate:
-    """A pathway's gate, and the samples that tell it from others, shapes (P,)."""
-
-    opens: np.ndarray
-    tells: np.ndarray
-
-    @classmethod
-    def of(cls, numbers: Derivation, pathway: PathwayDerivation) -> _Gate:
-        """Return that of a pathway."""
-        opens = gate_floats(pathway.effective.pathway) > 0
-        return cls(opens, telling_samples(numbers, pathway))
-
-    def held(self, active: np.ndarray) -> np.ndarray:
-        """Return which units have it, from gates of shape (units, P)."""
-        return ~((active != self.opens) & self.tells).any(axis=1)
-
-
-def _share(active: np.ndarray, weight: np.ndarray, gates: list[_Gate]) -> float:
-    """Return the share of weight whose gates are given ones."""
-    held = np.any([gate.held(active) for gate in gates], axis=0)
+def _share(
+    active: np.ndarray, weight: np.ndarray, gates: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> float:
+    """Return the share of weight whose gates, shape (units, P), are given ones where they tell."""
+    held = np.any([~((active != opens) & tells).any(axis=1) for opens, tells in gates], axis=0)
     total = weight.sum()
     return float(np.bincount(held, weight, 2)[1] / (total if total > 0 else 1.0))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from symreln.base.records import record
 from symreln.experiment.metrics import METRICS, Distance, Interval, alone
 
-ALIGNMENT, GATES, SCALE, STEP, FORMS, WIDTH, NETWORKS, START, BATCHES = (
+ALIGNMENT, GATES, SCALE, STEP, FORMS, WIDTH, NETWORKS, BATCHES = (
     "alignment",
     "gates",
     "initial scale",
@@ -21,7 +21,6 @@ ALIGNMENT, GATES, SCALE, STEP, FORMS, WIDTH, NETWORKS, START, BATCHES = (
     "closed forms",
     "width",
     "many networks",
-    "initial strength",
     "full batches",
 )
 """Assumptions that may fail."""
@@ -87,7 +86,7 @@ def named(rows: Iterable[Row]) -> tuple[Row, ...]:
     weaker = {row.assumption for row in rows if row.explains or row.undecided}
     hidden = {ALIGNMENT} if weaker & {SCALE, WIDTH} else set()
     hidden |= {FORMS} if STEP in names else set()
-    hidden |= {GATES, ALIGNMENT, START, FORMS} if SCALE in names else set()
+    hidden |= {GATES, ALIGNMENT, FORMS} if SCALE in names else set()
     return tuple(row for row in found if row.proven or row.assumption not in hidden)
 
 

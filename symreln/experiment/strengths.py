@@ -2,8 +2,8 @@
 
 A trained pathway's map W_p gives uᵀ W_p v for every predicted mode. A gated deep linear network has
 its pathways' maps; of a ReLU network every unit is given to the pathway whose gate reproduces the
-unit's outputs at that step best (:func:`symreln.train.assignment.nearest_outputs`). Intervals are
-over networks: Student's t for the mean.
+unit's outputs at that step best. Intervals are over networks: Student's t
+for the mean.
 
 Differences are relative to the mode's plateau s/d_eff; where it has none, to the largest predicted
 strength of its pathway. A strength that is farther from its formula than a whole plateau is not

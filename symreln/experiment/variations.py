@@ -190,20 +190,13 @@ def _changed(numbers: Derivation, change: Variation) -> Derivation:
     return replace(numbers, spec=change.of(numbers.spec, steps))
 
 
-def predicted_again(
-    numbers: Derivation, kappas: Mapping[str, float], start: float = 1.0
-) -> Prediction:
+def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:
     """Predict a changed experiment as :func:`symreln.experiment.predictions.predict_all` does.
 
     Args:
         numbers: Of the changed experiment.
         kappas: κ of pathways by name: a property of the data, which no change touches.
-        start: How many times as strong the modes of the first stage start.
     """
     if not numbers.known.matrices.holds:
         return predict_chain(numbers, chain_of(numbers))
-    factors = start_factors(numbers, mode_kappas(numbers, kappas))
-    if start != 1:
-        own = [m.label for p in numbers.stages[0].pathways for m in p.modes if not m.is_null]
-        factors |= {label: Fraction(factors.get(label, 1)) * Fraction(start) for label in own}
-    return predict_training(numbers, factors)
+    return predict_training(numbers, start_factors(numbers, mode_kappas(numbers, kappas)))

@@ -173,7 +173,6 @@ _FAILS = {
     rows.STEP: "the step size, which is too large",
     rows.BATCHES: "full batches, which the networks are not trained by",
     rows.FORMS: "the closed forms, whose head starts and finite steps are of leading order",
-    rows.START: "the initial strength of the first stage",
     rows.WIDTH: "the limit of many hidden units, of which there are too few",
     rows.NETWORKS: "the number of networks, which is too small to tell",
 }

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from symreln.base.records import record
-from symreln.train.assignment import nearest_outputs
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, off_boundary, own_inputs
 from symreln.train.weights import Weights
@@ -20,9 +19,7 @@ Observer = Callable[[int, Weights], np.ndarray]
 Called at snapshot steps only; the weights are copies.
 """
 
-_Quantity = Literal[
-    "activity", "boundary", "contribution", "maps", "gate_maps", "outputs", "similarity"
-]
+_Quantity = Literal["activity", "boundary", "contribution", "maps", "gate_maps", "similarity"]
 
 #: Cosine between w1_h and a sample below which the sample is on the unit's boundary.
 _BOUNDARY = 1e-3
@@ -47,7 +44,6 @@ class Recording:
             * ``"gate_maps"``: Σ_h w2_h w1_hᵀ over the units of a single hidden layer with ReLU
               whose outputs on the samples each of ``gates`` reproduces best,
               (seeds, K, G, n_y, n_x);
-            * ``"outputs"``: ŷ_μ, (seeds, K, n_y, P);
             * ``"similarity"``: Hᵀ H of what each hidden layer, all hidden nodes of one depth, holds
               of the samples, H of shape (units, P): units have no names, and a rotation of a layer
               that the next one undoes changes nothing. (seeds, K, layers, P, P).
@@ -81,15 +77,13 @@ def observer_of(model: Model, quantity: _Quantity, record: Recording) -> Observe
     network = model.network
     inputs = model.arithmetic.numpy(model.inputs)
     if quantity == "contribution":
-        return contribution
+        return _contribution
     if quantity == "boundary":
         return _boundary_observer(inputs)
     if quantity == "gate_maps":
         return _gate_maps_observer(inputs, record.gates)
     if quantity == "maps":
         return _maps_observer(network, inputs, model.n_y)
-    if quantity == "outputs":
-        return _outputs_observer(network, inputs, model.n_y)
     if quantity == "activity":
         active = [node.name for node in network.nodes if node.relu]
         return lambda step, weights: np.concatenate(
@@ -106,7 +100,7 @@ def observer_of(model: Model, quantity: _Quantity, record: Recording) -> Observe
     return similarity
 
 
-def contribution(step: int, weights: Weights) -> np.ndarray:
+def _contribution(step: int, weights: Weights) -> np.ndarray:
     """‖w1_h‖ ‖w2_h‖ of each hidden unit, all pathways in order; an observer. Shape (seeds, ΣH)."""
     parts = [
         np.linalg.norm(w1, axis=2) * np.linalg.norm(w2, axis=1)
@@ -126,12 +120,21 @@ def _boundary_observer(inputs: np.ndarray) -> Observer:
 
 
 def _gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
-    """Observer of the maps of a single hidden layer's units, gathered by best gate."""
+    """Observer of the maps of a single hidden layer's units, gathered by best gate.
+
+    Best is the least squared distance of a unit's own outputs max(z, 0) to the outputs g z that it
+    would have with the gate; equal distances go to the lower index.
+    """
     table = np.asarray(gates, dtype=float)
 
     def observe(step: int, weights: Weights) -> np.ndarray:
         w1, w2 = weights
-        index = nearest_outputs(np.matmul(w1, inputs), table)
+        # A sample on which a unit is all but silent counts for as little as it does in the
+        # network, whichever side of zero it is on.
+        seen = np.matmul(w1, inputs)
+        squares = seen**2
+        active = np.where(seen > 0, squares, 0.0)
+        index = (active @ (1 - table).T + (squares - active) @ table.T).argmin(axis=-1)
         maps = [np.matmul(w2 * (index == gate)[:, None, :], w1) for gate in range(len(table))]
         return np.stack(maps, axis=1)
 
@@ -154,18 +157,6 @@ def _maps_observer(network: GatedNetwork, inputs: np.ndarray, n_y: int) -> Obser
                 product = product @ off_boundary(first, inputs)
             maps[:, place, np.array(last.outputs)[:, None], np.array(first.inputs)] = product
         return maps
-
-    return observe
-
-
-def _outputs_observer(network: GatedNetwork, inputs: np.ndarray, n_y: int) -> Observer:
-    def observe(step: int, weights: Weights) -> np.ndarray:
-        found = np.zeros((len(weights[0]), n_y, inputs.shape[1]))
-        held = _held(network, inputs, weights)
-        for node in network.nodes:
-            if node.outputs:
-                found[:, list(node.outputs)] += held[node.name]
-        return found
 
     return observe
 

@@ -14,7 +14,7 @@ from symreln.train.machine import Machine, machine
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates, train_deep_network, train_network
 from tests.app.command import command
-from tests.train.kinds import KINDS, data, make_settings
+from tests.train.kinds import KINDS, data, make_settings, matrices
 
 STEPS = 501  # 500 updates: what is promised
 
@@ -29,14 +29,14 @@ def library():
 @pytest.mark.parametrize("changes", [{}, {"batch_size": 3, "weight_decay": 0.01}])
 def test_500_steps_are_those_of_numpy(library, name, changes):
     chosen = make_settings(steps=STEPS, init_std=0.3, **changes)
-    record = Recording(quantities=("outputs",), steps=(0, STEPS - 1))
     here, there = (
-        KINDS[name].train(arrays, chosen, seeds=3, rng=0, record=record)
+        KINDS[name].train(arrays, chosen, seeds=3, rng=0)
         for arrays in (data(), library.arrays(*data()))
     )
     assert here.mean_loss[-1] < 0.9 * here.mean_loss[0]  # something was learned
     np.testing.assert_allclose(there.losses, here.losses, rtol=1e-10)
-    np.testing.assert_allclose(there.snapshots["outputs"], here.snapshots["outputs"], atol=1e-10)
+    for one, other in zip(matrices(there), matrices(here), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
 
 
 def test_replayed_gates_are_those_of_numpy(library):
@@ -82,12 +82,6 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch):
         Machine(backend="torch").arrays(np.ones((1, 1)))
 
 
-def test_a_device_that_is_not_there_is_named(library):
-    there_is_not = Machine(backend=library.backend, device="cuda:77")
-    with pytest.raises(InputError, match=r"device 'cuda:77': it does not take the data"):
-        there_is_not.arrays(np.ones((1, 1)))
-
-
 def test_trainers_take_the_machine_that_is_used_and_leave_the_data(library):
     arrays = library.arrays(*data())
     train_network(*arrays, make_settings(), seeds=2, rng=0)
@@ -128,25 +122,7 @@ def validated(tmp_path):
 
 
 def test_precision_is_told(validated):
-    code, out, said = validated("--json")
-    assert code in (0, 3)  # whether theory agrees is no matter here
-    assert "memory" not in said
-    code, single, said = validated("--json", "--float32", "--quiet")
-    assert code in (0, 3)
-    assert said == ""
-    one, other = json.loads(out), json.loads(single)
-    assert [found["network"]["precision"] for found in (one, other)] == ["float64", "float32"]
-    one, other = (
-        found["metrics"]["theory_vs_relu"]["max_abs_over_initial"] for found in (one, other)
-    )
-    assert one != other  # it was trained otherwise
-    assert other == pytest.approx(one, abs=1e-4)
+    code, out, said = validated("--json", "--float32", "--quiet")
+    assert (code in (0, 3), said) == (True, "")  # whether theory agrees is no matter here
+    assert json.loads(out)["network"]["precision"] == "float32"
     assert machine().precision == "float64"  # nothing is left behind
-
-
-def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("symreln.cli.confront.load", lambda *_, **__: 1 / 0)
-    code, _, said = validated("--backend", "torch")
-    assert code == 2
-    assert "'torch': it is not installed" in said

@@ -7,8 +7,6 @@ import pytest
 
 from symreln.errors import LimitReachedError
 from symreln.train import network as network_module
-from symreln.train import run as running
-from symreln.train.assignment import nearest_gates, nearest_outputs
 from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, pathway_network
 from symreln.train.record import Recording
 from symreln.train.trainers import train_gated_network, train_network
@@ -68,23 +66,22 @@ def test_quantities_of_a_relu_network():
         np.testing.assert_allclose(seen["gate_maps"], by_gate, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_recorded_outputs_and_maps_give_the_recorded_losses(name):
+def losses_of(maps, gates):
+    """Losses of maps of shape (seeds, K, paths, n_y, n_x), each open where its gate is."""
+    outputs = np.einsum("skpyx,xm,pm->skym", maps, data()[0], np.array(gates))
+    return np.sum((data()[1] - outputs) ** 2, axis=(2, 3)) / (2 * 7)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if not kind.relu])
+def test_recorded_maps_give_the_recorded_losses(name):
     kind, steps = KINDS[name], (0, 3, 19)
-    linear = not kind.relu
-    quantities = ("outputs", "maps") if linear else ("outputs",)
-    record = Recording(quantities=quantities, steps=steps)
+    record = Recording(quantities=("maps",), steps=steps)
     run = kind.train(data(), make_settings(), seeds=2, rng=0, record=record)
-    found = [run.snapshots["outputs"]]
-    if linear:
-        maps = run.snapshots["maps"]
-        assert maps.shape == (2, 3, len(kind.chains), 3, 4)
-        gates = np.array([chain.gate for chain in kind.chains])
-        found.append(np.einsum("skpyx,xm,pm->skym", maps, data()[0], gates))
-    for outputs in found:
-        losses = np.sum((data()[1] - outputs) ** 2, axis=(2, 3)) / (2 * 7)
-        # Two orders of summing some hundred products.
-        np.testing.assert_allclose(losses, run.losses[:, steps], rtol=1e-12)
+    maps = run.snapshots["maps"]
+    assert maps.shape == (2, 3, len(kind.chains), 3, 4)
+    found = losses_of(maps, [chain.gate for chain in kind.chains])
+    # Two orders of summing some hundred products.
+    np.testing.assert_allclose(found, run.losses[:, steps], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["relu", "deep", "staged", "graph"])
@@ -123,28 +120,23 @@ def shared_middle():
     return GatedNetwork(nodes=nodes, edges=edges)
 
 
-def test_outputs_and_maps_of_a_graph():
+def test_maps_of_a_graph():
     network = shared_middle()
-    record = Recording(quantities=("maps", "outputs"), steps=(0, 6))
+    record = Recording(quantities=("maps",), steps=(0, 6))
     run = train_gated_network(
         *data(), network, make_settings(steps=7), seeds=2, rng=1, record=record
     )
-    outputs = run.snapshots["outputs"]
-    left = ((data()[1] - outputs) ** 2).sum(axis=(2, 3)) / 14
-    np.testing.assert_allclose(left, run.losses[:, [0, 6]], rtol=1e-12)
     # Pathways: x0 a b y0, x0 a b y1, x0 y1, x1 a b y0, x1 a b y1, in the order of edges.
     assert network.paths(7) == ((0, 2, 3), (0, 2, 4), (5,), (1, 2, 3), (1, 2, 4))
-    gates = np.array(
-        [
-            [1, 0, 0, 0, -1, 1, 1],
-            [0, 0, 0, 0, -1, 0, 1],
-            [0, 0, 0, 0, 1, 0, 1],
-            [0, 0, 1, 0, -0.5, 1, 1],
-            [0, 0, 1, 0, -0.5, 0, 1],
-        ]
-    )
-    by_maps = np.einsum("skpyx,xm,pm->skym", run.snapshots["maps"], data()[0], gates)
-    np.testing.assert_allclose(by_maps, outputs, atol=1e-13)
+    gates = [
+        [1, 0, 0, 0, -1, 1, 1],
+        [0, 0, 0, 0, -1, 0, 1],
+        [0, 0, 0, 0, 1, 0, 1],
+        [0, 0, 1, 0, -0.5, 1, 1],
+        [0, 0, 1, 0, -0.5, 0, 1],
+    ]
+    found = losses_of(run.snapshots["maps"], gates)
+    np.testing.assert_allclose(found, run.losses[:, [0, 6]], rtol=1e-12)
 
 
 def test_too_many_maps_are_refused(monkeypatch):
@@ -153,34 +145,6 @@ def test_too_many_maps_are_refused(monkeypatch):
         train_gated_network(
             *data(), shared_middle(), make_settings(), record=Recording(quantities=("maps",))
         )
-
-
-def test_a_silent_sample_does_not_decide_whose_unit_it_is():
-    # All but silent on the first sample, which differs between the gates as much as the second.
-    gates = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 1]])
-    seen = np.array([[1e-9, 2.0, 1.0], [-1e-9, 2.0, 1.0], [3.0, -1e-9, 1.0], [2.0, 2.0, -1.0]])
-    np.testing.assert_array_equal(nearest_outputs(seen, gates), [2, 1, 0, 2])
-    np.testing.assert_array_equal(nearest_outputs(seen[:2], gates[:2]), [1, 1])
-    assert nearest_gates(seen[:1] > 0, gates[:2])[0] == 0  # by counting it is the other's
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_progress_goes_up_to_the_total(workers, monkeypatch):
-    monkeypatch.setattr(running, "_CACHE_BYTES", 1)  # four chunks of one seed
-    monkeypatch.setattr(running, "_POLL_SECONDS", 0.01)
-    calls = []
-    train_network(
-        *data(),
-        make_settings(steps=2000),
-        seeds=4,
-        workers=workers,
-        progress=lambda done, total: calls.append((done, total)),
-    )
-    done = [first for first, _ in calls]
-    assert done == sorted(done)
-    assert calls[-1] == (8000, 8000)
-    assert {total for _, total in calls} == {8000}
-    assert len(set(done)) > 5  # within a chunk, too
 
 
 def test_contributions_follow_the_pathways():

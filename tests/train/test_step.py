@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.experiment.training import gated_network
-from symreln.laws.network_flow import NetworkFlow
 from symreln.train.chunk import Batches
 from symreln.train.network import (
     GatedEdge,
@@ -145,28 +144,6 @@ def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
         np.testing.assert_allclose((new[0] - old) / 0.01, slope, atol=1e-11)
 
 
-@settings(max_examples=8, deadline=None)
-@given(st.integers(0, 10**6))
-def test_steps_are_those_of_the_flow_per_edge(seed):
-    """The exact correlations of pathways."""
-    problem = random_data(seed, gains=bool(seed % 2))
-    if not problem.paths:
-        return
-    weights = arrays(start(problem, seed))
-    network, count = gated_network(problem.graph), 40
-    chosen = make_settings(steps=count, learning_rate=0.02)
-    run = train_gated_network(*floats(problem), network, chosen, initial=by_name(network, weights))
-    flow, now = NetworkFlow.of(problem), weights
-    losses = [flow.loss(flow.maps(now))]
-    for _ in range(count - 1):
-        slopes = flow.velocity(now)
-        now = [w + 0.02 * slope for w, slope in zip(now, slopes, strict=True)]
-        losses.append(flow.loss(flow.maps(now)))
-    np.testing.assert_allclose(run.losses[0], losses, rtol=1e-10, atol=1e-11)
-    for found, expected in zip(run.matrices, now, strict=True):
-        np.testing.assert_allclose(found[0], expected, atol=1e-10)
-
-
 def test_stages_of_a_shared_edge_add_up():
     """An edge that two stages use hears the residual of each."""
     x, y = data()
@@ -225,13 +202,14 @@ def test_pathways_are_the_graph_of_their_chains(pathways, training):
 def test_one_hidden_layer_is_that_of_the_deep_trainer(changes):
     """From the same random weights: the same stream in the same order."""
     chosen = make_settings(learning_rate=0.004, steps=80, init_std=(0.3, 0.6), **changes)
-    record = Recording(quantities=("activity", "outputs"), steps=(0, 40, 79))
+    record = Recording(quantities=("activity", "similarity"), steps=(0, 40, 79))
     here = train_deep_network(*data(), (5,), chosen, seeds=3, rng=2, record=record)
     there = train_network(*data(), chosen, seeds=3, rng=2, record=record)
     np.testing.assert_array_equal(here.losses[:, 0], there.losses[:, 0])
     np.testing.assert_allclose(here.losses, there.losses, rtol=1e-12)
     np.testing.assert_array_equal(here.snapshots["activity"], there.snapshots["activity"])
-    np.testing.assert_allclose(here.snapshots["outputs"], there.snapshots["outputs"], atol=1e-12)
+    held = [run.snapshots["similarity"] for run in (here, there)]
+    np.testing.assert_allclose(*held, atol=1e-12)
 
 
 def test_early_stages_do_not_notice_later_ones():
@@ -246,20 +224,6 @@ def test_early_stages_do_not_notice_later_ones():
         assert np.abs(joint.weights[place].w2 - b.w2).max() > 1e-3
 
 
-def test_closed_samples_and_masked_inputs_have_no_say():
-    # Change what only masked or gated-off entries see: "late" alone must train the same.
-    inputs, targets = data()
-    late, settings = (PATHWAYS[2],), make_settings(steps=30)
-    before = train_gdln(inputs, targets, late, settings, rng=0)
-    inputs[1] += 5  # not an input of "late"
-    inputs[:, [0, 2, 4]] += 7  # its gate is closed there
-    after = train_gdln(inputs, targets, late, settings, rng=0)
-    np.testing.assert_array_equal(before.weights[0].w1, after.weights[0].w1)
-    inputs[0, 1] += 1  # an input on an open sample
-    changed = train_gdln(inputs, targets, late, settings, rng=0)
-    assert np.abs(changed.weights[0].w1 - after.weights[0].w1).max() > 1e-6
-
-
 # -- given gates ----------------------------------------------------------------------------------
 
 
@@ -268,7 +232,7 @@ def test_replayed_gates_reproduce_the_relu_network(widths):
     """The paper's existence statement: a gated linear network with the same outputs, every step."""
     steps, seeds = 150, 3
     chosen = make_settings(steps=steps, learning_rate=0.05, init_std=0.4)
-    every = Recording(quantities=("activity", "outputs"), steps=tuple(range(steps)))
+    every = Recording(quantities=("activity",), steps=tuple(range(steps)))
     how = {"seeds": seeds, "rng": 1}
     network = train_deep_network(*data(), widths, chosen, record=every, **how)
     gates = network.snapshots["activity"]
@@ -281,7 +245,8 @@ def test_replayed_gates_reproduce_the_relu_network(widths):
     assert network.losses[0, -1] < 0.7 * network.losses[0, 0]
     # Outputs at every step, by another program from the first weights and the gates alone.
     outputs = written_out(start, gates, widths, *data(), rate=0.05)
-    np.testing.assert_allclose(outputs, network.snapshots["outputs"], atol=1e-12)
+    losses = ((data()[1] - outputs) ** 2).sum(axis=(2, 3)) / 14
+    np.testing.assert_allclose(losses, network.losses, atol=1e-12)
     # Gates that are frozen, or of another seed, give another network.
     for wrong in (np.repeat(gates[:, :1], steps, axis=1), np.roll(gates, 1, axis=0)):
         other = replay_gates(*data(), wrong, linear, start)

@@ -1,67 +1,61 @@
-"""Alignment of matrices whose singular subspaces are known."""
+"""Alignment of maps whose singular subspaces are known."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from symreln.experiment.aligned import measure_alignment
-
-RNG = np.random.default_rng(4)
-U = np.linalg.qr(RNG.standard_normal((6, 3)))[0]
-V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
+import symreln as sr
+from symreln.claims.probes import probe_bases
+from symreln.experiment.aligned import gdln_alignment
 
 # Cosines of vectors that agree to rounding: 1 − cos is quadratic in the error, singular vectors
 # carry a few times machine epsilon over their gap.
 EXACT = 1e-12
 
 
-def rotation(angle):
-    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+@pytest.fixture(scope="module")
+def numbers() -> sr.Derivation:
+    """A binary tree of 8 items: modes of multiplicity 1, 1, 2 and 4."""
+    return sr.derive(sr.load("linear-hierarchy")).at_values
 
 
-def test_aligned_map_in_any_order_of_strength():
-    for strengths in ([3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [2.0, 3.0, 1.0]):
-        found = measure_alignment((U * strengths) @ V.T, U, V)
-        np.testing.assert_allclose(found.left, 1, atol=EXACT)
-        np.testing.assert_allclose(found.right, 1, atol=EXACT)
-        np.testing.assert_allclose(found.strength, strengths, rtol=1e-12)
-        assert found.outside < 1e-30  # squares of rounding
+def aligned(numbers, *maps):
+    run = SimpleNamespace(snapshots={"maps": np.array(maps)[:, None, None]})
+    (found,) = gdln_alignment(numbers, run)
+    return found
 
 
-def test_degenerate_modes_are_compared_as_a_span():
-    # Equal singular values: a network may hold any rotation of the pair, in both bases alike.
-    maps = (U * [2.0, 2.0, 1.0]) @ V.T
-    found = measure_alignment(maps, U, V, groups=[[0, 1], [2]])
-    np.testing.assert_allclose(found.left, 1, atol=EXACT)
-    np.testing.assert_allclose(found.right, 1, atol=EXACT)
-    np.testing.assert_allclose(found.strength, [2, 1], rtol=1e-12)
+def turned(size):
+    return np.linalg.qr(np.random.default_rng(4).standard_normal((size, size)))[0]
 
 
-def test_share_outside_the_span():
-    outside_u = np.linalg.qr(np.column_stack([U, RNG.standard_normal((6, 3))]))[0][:, 3]
-    maps = (U * [3.0, 2.0, 1.0]) @ V.T + 2.0 * np.outer(outside_u, V[:, 0])
-    found = measure_alignment(maps, U, V)
-    # 2² of 3² + 2² + 1² + 2².
-    assert found.outside == pytest.approx(4 / 18, rel=1e-12)
-    # Left vectors of the first mode turn by atan(2/3) towards the outside.
+def test_aligned_maps_in_any_order_of_strength_and_any_rotation_of_equal_modes(numbers):
+    u, v, labels = probe_bases(numbers.pathways[0])
+    names = list(dict.fromkeys(labels))
+    maps = []
+    for strengths in ([1.0, 2.0, 3.0, 4.0], [4.0, 1.0, 2.0, 3.0]):
+        core = np.diag([strengths[names.index(label)] for label in labels])
+        for name in names:
+            own = [place for place, label in enumerate(labels) if label == name]
+            core[np.ix_(own, own)] @= turned(len(own))
+        maps.append(u @ core @ v.T)
+    found = aligned(numbers, *maps)
+    assert found.modes == tuple(names)
+    np.testing.assert_allclose([found.left, found.right], 1, atol=EXACT)
+    assert found.outside < 1e-28  # squares of rounding
+
+
+def test_a_mode_that_is_not_there_and_a_share_outside_of_the_span(numbers):
+    u, v, _ = probe_bases(numbers.pathways[0])
+    strongest = np.outer(u[:, 0], v[:, 0])
+    rest = np.eye(len(u)) - u @ u.T
+    away = rest[:, 0] / np.linalg.norm(rest[:, 0])
+    found = aligned(numbers, 3.0 * strongest + 2.0 * np.outer(away, v[:, 0]))
+    # Left vectors turn by atan(2/3) towards the outside, with 2² of 3² + 2² there.
     assert found.left[0] == pytest.approx(3 / np.sqrt(13), rel=1e-12)
-    both = measure_alignment(np.outer(outside_u, V[:, 0]), U, V)
-    assert both.outside == pytest.approx(1.0, rel=1e-12)
-
-
-def test_modes_that_are_not_there_are_left_out():
-    """Of three modes one is not learned, and of two equal ones any one direction is."""
-    turned = U[:, :2] @ np.array([0.6, 0.8])
-    across = V[:, :2] @ np.array([0.6, 0.8])
-    one = 2.0 * np.outer(turned, across)
-    whole = measure_alignment(one, U, V, [[0, 1], [2]])
-    assert whole.left.tolist() == [0, 0]
-    found = measure_alignment(one, U, V, [[0, 1], [2]], counts=[1, 0])
-    assert found.left[0] == pytest.approx(1)
     assert found.right[0] == pytest.approx(1)
-    assert np.isnan(found.left[1])
-    assert found.strength[0] == pytest.approx(2)
-    # The third, stronger than the half of the pair, takes the first singular vector.
-    more = one + 3.0 * np.outer(U[:, 2], V[:, 2])
-    np.testing.assert_allclose(measure_alignment(more, U, V, [[0, 1], [2]], [1, 1]).left, [1, 1])
+    assert (found.left[1:], found.right[1:]) == ((0.0,) * 3, (0.0,) * 3)
+    assert found.outside == pytest.approx(4 / 13, rel=1e-12)

@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.errors import InputError
-from symreln.experiment import training as what_is_trained
 from symreln.experiment.confront import Validation
 from symreln.experiment.training import gated_pathways
 from symreln.specs.model import Spec, ValidationSpec
@@ -58,17 +56,6 @@ def test_the_same_seed_gives_the_same_run():
     assert again.metrics == linear(0).metrics
     (one,), (other,) = again.gdln_alignment, linear(0).gdln_alignment
     assert (one.left, one.right, one.outside) == (other.left, other.right, other.outside)
-
-
-def test_another_seed_gives_other_networks_and_the_same_prediction():
-    assert not np.array_equal(linear(1).network.losses, linear(0).network.losses)
-    assert not np.array_equal(linear(1).gdln.losses, linear(0).gdln.losses)
-    np.testing.assert_array_equal(linear(1).prediction.reduced, linear(0).prediction.reduced)
-
-
-def test_more_seeds_keep_the_first_ones():
-    more = sr.validate(sr.derive(one_pathway()), seeds=4, rng=0)
-    np.testing.assert_allclose(more.network.losses[:3], linear(0).network.losses, rtol=1e-12)
 
 
 # -- agreement -------------------------------------------------------------------------------------
@@ -200,11 +187,6 @@ def test_published_figures_stand_beside_the_published_experiment_only(overrides,
     assert any(title.startswith("published") for title in shown) is published
 
 
-def test_a_file_of_the_same_name_is_not_the_published_experiment():
-    assert standing_for(replace(one_pathway(), source="contextual-3")).published == ()
-    assert standing_for(replace(one_pathway(), source="mine.toml")).published == ()
-
-
 # -- the rest --------------------------------------------------------------------------------------
 
 
@@ -220,31 +202,10 @@ def test_metrics_have_the_names_of_the_interface():
     assert [row[0] for row in relu().metric_rows()][1].endswith("closed forms – ReLU network")
 
 
-def test_wrong_requests_are_told():
-    derivation = sr.derive(one_pathway())
-    with pytest.raises(InputError, match="seeds: found 0; give a whole number from 1"):
-        sr.validate(derivation, seeds=0)
-
-
 def test_pathways_get_the_units_that_the_initial_strength_counts():
     assert {p.hidden for p in gated_pathways(xor(hidden=61))} == {30}  # round half to even
     assert {p.hidden for p in gated_pathways(xor(hidden=1))} == {1}
     assert {p.hidden for p in gated_pathways(contexts_spec(GOLDEN, 3, network={}))} == {20}
-
-
-def test_maps_are_recorded_at_the_end_only_where_they_are_many(monkeypatch):
-    spec = one_pathway()
-    assert what_is_trained.recorded("gdln", spec, 2).steps is None
-    monkeypatch.setattr(what_is_trained, "MAPS_LIMIT", 100)
-    assert what_is_trained.recorded("gdln", spec, 2).steps == (spec.network.steps - 1,)
-
-
-def test_the_gdln_has_the_units_that_kappa_counts():
-    spec = sr.load("xor").at_values()
-    widths = {p.name: p.hidden for p in gated_pathways(spec, {"sample_1": 0.31})}
-    hidden = spec.network.hidden
-    assert widths.pop("sample_1") == round(0.31 * hidden)
-    assert set(widths.values()) == {round(hidden / 2)}
 
 
 def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():

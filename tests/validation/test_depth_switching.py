@@ -72,13 +72,3 @@ def test_gates_that_are_read_at_every_step_are_those_of_the_relu_network(monkeyp
         losses = [((Y - out) ** 2).sum() / (Y**2).sum() for out in outputs]
         # The first gates are read before the first step, so that no step is taken with others.
         np.testing.assert_allclose(found.losses[seed, begins:], losses, rtol=1e-9)
-
-
-def test_a_linear_problem_never_reads_its_gates():
-    inputs, targets = np.eye(2) + 0.2, np.full((1, 2), 1.0)
-    settings = made(3000, init_std=0.05, learning_rate=0.01)
-    early = early_phase((inputs, targets), (20, 20), settings, seeds=2, rng=stream())
-    found = train_switching((inputs, targets), settings, early)
-    # One mode of inputs of one sign: nobody leaves an open gate.
-    assert found.readings == ((), ())
-    assert (found.losses[:, -1] < 1e-3).all()

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.gate_law import gate_law_of, telling_samples
-from symreln.document.model import Equation, walk
-from symreln.experiment.gate_law import _Gate, orders_of
+from symreln.claims.gate_law import LawOfGates, gate_law_of
+from symreln.claims.unit_courses import telling_samples
+from symreln.experiment.confront import validate
+from symreln.experiment.gate_law import measured_gate_law
 from symreln.experiment.outcome import Validation
+from symreln.experiment.training import recorded, train
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import gate_law_sentence
 
@@ -22,7 +24,7 @@ def law_of(name: str, *overrides: str):
 @lru_cache(maxsize=1)
 def contexts() -> Validation:
     spec = sr.load("contextual-3", overrides=("network.steps=2001",))
-    return sr.validate(sr.derive(spec), seeds=3)
+    return validate(sr.derive(spec), seeds=3, diagnosis=False)
 
 
 def test_the_common_gate_of_three_contexts_is_left_when_items_split():
@@ -68,36 +70,6 @@ def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkey
     assert found[0] > 0.5 > 2 * found[-1]
 
 
-def test_only_pathways_that_learn_first_have_the_law():
-    assert [each.pathways for each in law_of("contextual-3").found] == [("common",)]
-
-
-def test_gates_that_are_lost_after_the_last_step_are_not_said_to_be_kept():
-    law = law_of("contextual-3", "network.steps=600")
-    assert law.until is None
-    assert law.sentence.startswith("the first stage's units keep its gates up to step 599, the")
-    assert law.sentence.endswith(" of the weight has left at convergence")
-
-
-def test_the_document_says_the_formulas_of_its_regime():
-    """Each with a line of the derivation, of which the law's chapter shows the main ones."""
-    apart = ("network.init_std=[0.01,0.001]",)
-    for overrides, marks in [
-        ((), (r"\frac{1}{2} \ln{\left(\frac{\pi}{\pi_{0}}", r"\sigma_1^2 I")),
-        (apart, (r"2 \pi + \sqrt{\delta^{2} + 4 \pi^{2}}", r"\sigma_1^2 + \sigma_2^2)\, V")),
-        (("network.weight_decay=0.01",), (r"\frac{\lambda t}{\tau} + ", r"\sigma_1^2 I")),
-    ]:
-        derivation = sr.derive(sr.load("xor", overrides=overrides))
-        law = derivation.ask(gate_law_of)
-        assert all(line.holds for line in law.derived)
-        shown = [row for line in law.derived if line.main for row in line.equation]
-        assert all(any(mark in row for row in shown) for mark in marks)
-        chapter = [block for block, _ in walk(next(law.says()).blocks)]
-        assert [row for e in chapter if isinstance(e, Equation) for row in e.lines] == shown
-        said = derivation_to_json(derivation)["gate_lines"]
-        assert said["checked"] == said["count"] == len(law.derived)
-
-
 def test_gates_that_their_own_learning_holds_open_are_never_left():
     law = law_of("xor")
     (each,) = law.found
@@ -123,17 +95,6 @@ def test_where_there_is_no_law_it_is_said_why(name, overrides, why):
     assert law_of("linear-hierarchy") is None
 
 
-def test_without_closed_forms_shares_are_said_up_to_the_last_step():
-    law = law_of("contextual-different", "network.steps=1501")
-    assert law.sentence.endswith("at the last step")
-    (common,) = law.values()["pathways"]
-    assert "converged" not in common
-    assert common["last"] == common["share"][-1]
-    assert common["steps"][-1] == 1500
-    shares = np.interp([common["until"], common["half"]], common["steps"], common["share"])
-    assert shares == pytest.approx([0.95, 0.5], abs=0.005)
-
-
 def test_shares_of_networks_are_those_of_the_law():
     found = contexts().law
     assert found.steps[0] > 300
@@ -147,19 +108,16 @@ def test_shares_of_networks_are_those_of_the_law():
 def test_orders_rest_on_the_first_stage_alone():
     """No share of the units is assumed for pathways of later stages: they do not enter."""
     spec = sr.load("contextual-3", overrides=("network.steps=900", "network.hidden=60"))
+    network = train("relu", spec, {}, seeds=1, rng=0, record=recorded("relu", spec, 1))
     alone = replace(spec, pathways=spec.pathways[:1])
     whole, first = (sr.derive(each).at_values for each in (spec, alone))
     assert len(whole.stages) == 2
-    kappas = {"common": 0.5}
-    gates = [_Gate.of(numbers, numbers.pathways[0]) for numbers in (whole, first)]
     found = [
-        orders_of(numbers, kappas, [gate], 2)
-        for numbers, gate in zip((whole, first), gates, strict=True)
+        measured_gate_law(numbers, network, {"common": kappa}).losses
+        for numbers, kappa in ((whole, 0.5), (first, 0.5), (whole, 0.25))
     ]
-    np.testing.assert_array_equal(found[0].losses, found[1].losses)
-    # What the first stage leaves is in it.
-    later = orders_of(whole, {"common": 0.25}, [gates[0]], 2)
-    assert not np.array_equal(later.losses, found[0].losses)
+    np.testing.assert_array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])  # what the first stage leaves is in it
 
 
 def test_orders_come_nearer_to_the_loss():
@@ -172,30 +130,3 @@ def test_orders_come_nearer_to_the_loss():
     assert said["measured"] == pytest.approx(validation.law.mean)
     assert "second order" in gate_law_sentence(validation.law)
     assert gate_law_sentence(validation.law) in validation.sentence()
-
-
-def test_it_is_said_where_no_order_comes_nearer():
-    law = contexts().law
-    for distances, said in (((0.1, 0.2, 0.15), True), ((0.1, 0.2, 0.05), False), ((0.1,), False)):
-        predicted = np.array([law.mean + distance for distance in distances])
-        text = gate_law_sentence(replace(law, predicted=predicted))
-        assert ("higher orders do not reduce the difference" in text) is said
-
-
-def test_rounding_is_no_distance():
-    law = contexts().law
-    text = gate_law_sentence(replace(law, predicted=np.array([law.mean + 3e-16, law.mean + 1e-15])))
-    assert "is the measured share to rounding" in text
-    assert "order" not in text.partition(";")[0]
-
-
-def test_a_law_that_never_holds_says_the_most_that_has_its_gate():
-    """Ten steps are too few for all of its units to turn to it."""
-    network = sr.network(hidden=9, init_std="1/100", learning_rate="1/100", loss="mean", steps=10)
-    pathways = [sr.pathway("b", [1, 1])]
-    spec = sr.spec([[1, 0.5], [0.5, 1]], [[1], [3]], pathways=pathways, network=network)
-    law = sr.derive(spec).ask(gate_law_of)
-    assert law.until == 0
-    most = max(float(each.shares[:-1].max()) for each in law.found)
-    assert 0.6 < most < 0.8
-    assert f"up to step {law.last} at most {100 * most:.1f} % of the weight" in law.sentence

@@ -61,25 +61,6 @@ def test_one_seed_has_no_interval():
     assert (found.low, found.high) == (None, None)
 
 
-@pytest.mark.parametrize("seeds", [2, 5, 6])
-def test_drop_times_of_few_seeds_have_no_interval(seeds: int):
-    """All that two equal drop times would leave is an interval of width zero."""
-    losses = np.repeat(curves(1, np.random.default_rng(1)), seeds, axis=0)
-    theory = np.roll(losses[0], 3)
-    theory[:3] = 1.0
-    for found in (distance(theory, losses, 0), mutual_distance(losses, losses, 0)):
-        drop = found.drop_time_error_steps
-        assert drop.value is not None
-        assert ((drop.low, drop.high) == (None, None)) == (seeds < 6)
-
-
-def test_a_drop_that_some_resamples_never_reach_has_no_interval():
-    losses = np.ones((8, STEPS))
-    losses[:2, 20:] = 0.2  # the mean drops to 0.8; without the first two seeds it never does
-    found = distance(np.where(STEP < 25, 1.0, 0.5), losses, 0).drop_time_error_steps
-    assert (found.value, found.low, found.high) == (5, None, None)
-
-
 def test_the_interval_of_drop_times_is_that_of_their_difference():
     """Two ensembles of the same scatter, one later: by how much is known, and how well."""
     stream = np.random.default_rng(3)

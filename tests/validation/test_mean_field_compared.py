@@ -7,12 +7,9 @@ from functools import lru_cache
 import pytest
 
 import symreln as sr
-from symreln.claims import mean_field
 from symreln.claims.mean_field import why_no_mean_field
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
-from symreln.report.validation_plots import validation_sketches
-from tests.pages import page_of
 
 
 @lru_cache(maxsize=1)
@@ -42,19 +39,3 @@ def test_where_there_is_no_mean_field_simulation_the_reason_is_said(name, overri
     found = why_no_mean_field(numbers)
     assert why in found
     assert bool(why) == bool(found)
-
-
-def test_the_reason_is_recorded_and_printed(monkeypatch):
-    monkeypatch.setattr(mean_field, "USUAL_COST", 0)
-    found = sr.validate(sr.derive(sr.load("xor", overrides=("network.steps=60",))), seeds=2)
-    assert found.mean_field is None
-    assert "it takes minutes" in found.to_json()["mean_field"]["why_not"]
-    assert "it takes minutes" in page_of(found)
-    assert len(validation_sketches(found)) == 1
-
-
-def test_the_record_and_the_document_hold_it():
-    record = xor().to_json()["mean_field"]
-    assert set(record) == {"error", "particles"}
-    assert [each.name for each in validation_sketches(xor())] == ["loss", "gate_law"]
-    assert "Mean-field simulation" in page_of(xor())

@@ -9,7 +9,6 @@ import pytest
 
 import symreln as sr
 from symreln import validate
-from symreln.claims.starts import starts_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.report.terminal_validation import show_validation
@@ -95,24 +94,6 @@ def test_what_is_no_number_of_units_is_refused(hidden):
 
 # -- what is not decided is not predicted ----------------------------------------------------------
 
-TIED = {
-    "dataset": {"X": [[1, 0], [0, 2]], "Y": [[2, 0], [0, 1]]},
-    "pathway": [{"name": "tied", "hidden": 1}],
-    "network": {**TABLES["network"], "hidden": 30},
-}
-
-
-def test_a_tie_for_the_last_unit_has_no_curves():
-    """Equal s, different s/d: one unit learns one of them, and which is chance."""
-    derivation = sr.derive(sr.load(TIED))
-    (one,) = derivation.narrow
-    assert one.undecided
-    with pytest.raises(NotSupportedError, match="which of them it learns is not decided"):
-        derivation.evaluate()
-    with pytest.raises(NotSupportedError, match="modes with equal s"):
-        validate(derivation, seeds=1)
-    assert "hidden units" in derivation.to_latex()
-
 
 @pytest.mark.parametrize(
     "network", [{"layers": 3}, {"weight_decay": "1/100"}, {"init_std": ["1/1000", "1/100"]}]
@@ -129,12 +110,3 @@ def test_few_units_of_other_networks_are_said_and_not_predicted(network):
         derivation.evaluate()
     with pytest.raises(NotSupportedError, match="2 hidden units for 4"):
         derivation.starting_at("1/1000").enclose([10])
-
-
-def test_few_units_are_no_share_of_many():
-    data = {"X": [[1, 1], [1, -1]], "Y": [[2, 2], [1, -1]]}
-    for hidden, names in ((40, {"all"}), (2, set())):
-        network = {**TABLES["network"], "hidden": hidden, "activation": "relu", "steps": 2}
-        spec = sr.load({"dataset": data, "pathway": [{"name": "all"}], "network": network})
-        numbers = sr.derive(spec)
-        assert set(numbers.ask(starts_of).kappas) == names

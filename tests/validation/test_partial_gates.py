@@ -8,7 +8,6 @@ import numpy as np
 
 import symreln as sr
 from symreln.experiment.gates_held import gates_held
-from symreln.train.assignment import nearest_gates, nearest_outputs
 
 SPEC = {
     "dataset": {"X": [[2, 1], [1, 2]], "Y": [[1, -1]]},
@@ -35,11 +34,3 @@ def test_samples_on_the_boundary_of_a_pathway_are_not_compared():
     run = SimpleNamespace(snapshots=snapshots, snapshot_steps=(9,), losses=np.zeros((1, 10)))
     # Open on both samples is either pathway's; closed on both is neither's.
     assert gates_held(numbers, run, (("stage 1", 9),)).shares.tolist() == [[0.75]]
-
-
-def test_a_gate_is_compared_on_its_own_samples_only():
-    gates = np.array([[1, np.nan, 0], [0, 1, 1]])
-    index, distance = nearest_gates(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1]]), gates)
-    assert index.tolist() == [0, 0, 1]
-    assert distance.tolist() == [0, 0, 0]
-    assert nearest_outputs(np.array([[1.0, 9.0, -1.0], [-1.0, 9.0, 1.0]]), gates).tolist() == [0, 1]

@@ -14,7 +14,6 @@ import symreln as sr
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms
 from symreln.claims.probes import probe_bases
-from symreln.errors import InputError, SpecError
 from symreln.experiment.metrics import compare
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.choice import solve
@@ -120,21 +119,3 @@ def test_batches_are_another_spec_from_the_same_weights():
     # With one pathway a sample, a batch's step is gradient descent with P/|batch| times the rate
     # on its own pathways: the error of finite steps grows by (P/|batch| − 1) of itself.
     assert gdln_one / gdln_two == pytest.approx(3, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("keys", "said"),
-    [
-        (("network.batch_size=0",), "samples of a training step"),
-        ((f"pathway=[{SWITCHING}]", "network.batch_size=2"), "then with network.batch_size"),
-    ],
-)
-def test_batches_that_cannot_be_are_refused(keys, said):
-    with pytest.raises(SpecError, match=said):
-        sr.load("xor", overrides=keys)
-
-
-def test_gates_are_looked_at_in_full_batches():
-    spec = sr.load("xor", overrides=("network.batch_size=2", "network.steps=20"))
-    with pytest.raises(InputError, match=r"network\.batch_size = 2"):
-        sr.replay(spec)

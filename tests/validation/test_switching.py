@@ -15,14 +15,13 @@ from symreln.claims.integration import coupled_matrices
 from symreln.claims.phases import STARTING
 from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
-from symreln.errors import NoClosedFormError, NotSupportedError, SpecError
+from symreln.errors import NoClosedFormError, SpecError
 from symreln.experiment.aligned import gdln_alignment
-from symreln.experiment.training import gated_phases, recorded, train_phases, training_settings
+from symreln.experiment.training import recorded, train_gated
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document
 from symreln.task_library.load import load
-from symreln.train.trainers import train_gdln
 
 SPEC = {
     "title": "Switching",
@@ -73,23 +72,6 @@ def static(step: int) -> sr.Spec:
 # -- the spec --------------------------------------------------------------------------------------
 
 
-def test_the_first_gates_hold_up_to_the_first_switch():
-    assert spec().until == 150
-    assert spec().during(0).until is None
-    text = sr.derive(spec()).to_latex()
-    assert "Pathways up to step 150" in text
-    assert "up to step 400" not in text
-
-
-def test_a_pathway_whose_gate_switches_is_no_linear_network():
-    one = {"dataset": {"X": [[1, -1]], "Y": [[1, -1]]}, "network": SPEC["network"]}
-    late = [{"step": 9, "gate": [1, 0]}]
-    for then, linear in (({}, True), ({"then": late}, False)):
-        found = sr.load({**one, "pathway": [{"name": "all", **then}]})
-        assert found.is_one_map is linear
-        assert sr.derive(found).known.half_speed.holds is linear
-
-
 def test_a_switch_holds_from_its_step_on():
     found = spec()
     assert found.switches == (150, 400)
@@ -134,13 +116,6 @@ def test_wrong_switches_are_refused(then, message):
 def test_switches_with_other_networks_are_refused(network, message):
     with pytest.raises(SpecError, match=message):
         spec(network={**SPEC["network"], **network})
-
-
-def test_switches_with_a_size_that_is_a_symbol_are_refused():
-    dataset = {**SPEC["dataset"], "contexts": "C"}
-    parameters = {**SPEC["parameters"], "C": {"integer": True, "value": 2}}
-    with pytest.raises(SpecError, match="then with a size that is a symbol"):
-        spec(dataset=dataset, parameters=parameters)
 
 
 # -- the derivation --------------------------------------------------------------------------------
@@ -193,17 +168,6 @@ def test_a_switch_to_the_same_gates_changes_nothing():
         np.testing.assert_allclose(curve.best, plain_curves[label], atol=1e-11)
 
 
-def test_kappas_start_modes_as_they_do_without_switches():
-    numbers = sr.derive(static(0)).at_values
-    kappas = {numbers.pathways[0].modes[0].label: 0.3, numbers.pathways[1].modes[0].label: 0.8}
-    same = [{"name": "common"}, {**SPEC["pathway"][1]}]
-    same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
-    switched = predict_training(sr.derive(spec(pathway=same)).at_values, kappas)
-    np.testing.assert_allclose(
-        switched.reduced, predict_training(numbers, kappas).reduced, rtol=1e-11, atol=1e-16
-    )
-
-
 def test_the_curve_bends_at_the_switch():
     found = predict_training(derivation().at_values)
     plain = predict_training(sr.derive(static(0)).at_values)
@@ -217,39 +181,21 @@ def test_the_curve_bends_at_the_switch():
     np.testing.assert_allclose(late.loss, some.loss[2:], rtol=1e-7)
 
 
-def test_narrow_pathways_do_not_switch():
-    narrow = replace(spec().network, hidden=2, activation="linear")
-    with pytest.raises(NotSupportedError, match="hidden units"):
-        sr.derive(replace(spec(), network=narrow)).evaluate()
-
-
-def test_what_happens_after_the_switch_is_not_printed_of_the_gates_before():
-    pathways = [{"name": "common", "then": [{"step": 20, "gate": "context == 1"}]}]
-    slow = {**SPEC["network"], "learning_rate": "1/5000"}
-    for network, known in ((SPEC["network"], True), (slow, False)):
-        found = sr.derive(spec(pathway=pathways, network=network))
-        mode = found.to_json()["pathways"][0]["modes"][0]
-        assert (mode["half_time"] is not None) is known
-    assert sr.derive(found.spec.during(0)).to_json()["pathways"][0]["modes"][0]["half_time"]
-
-
 # -- training --------------------------------------------------------------------------------------
 
 
 def test_weights_are_carried_over_exactly():
     """The same gates before and after: bit by bit the training without a switch."""
     plain = static(0).at_values()
-    pathways = gated_phases(plain)[0][1]
-    data, settings = plain.dataset.arrays, training_settings(plain)
-    options = {"training": "joint", "seeds": 3, "rng": 7, "record": recorded("gdln", plain, 3)}
-    whole = train_gdln(*data, pathways, settings, **options)
-    parts = train_phases(
-        *data, [(0, pathways), (100, pathways), (599, pathways)], settings, **options
-    )
+    same = [{**SPEC["pathway"][0]}, {**SPEC["pathway"][1]}]
+    same[1]["then"] = [{"step": step, "gate": "context != {context}"} for step in (100, 599)]
+    options = {"seeds": 3, "rng": 7, "record": recorded("gdln", plain, 3)}
+    whole = train_gated(plain, {}, **options)
+    parts = train_gated(spec(pathway=same).at_values(), {}, **options)
     np.testing.assert_array_equal(whole.losses, parts.losses)
     np.testing.assert_array_equal(whole.snapshots["maps"][:, -1], parts.snapshots["maps"][:, -1])
     assert parts.snapshot_steps == (599,)
-    assert parts.settings == settings
+    assert parts.settings == whole.settings
 
 
 def test_the_confrontation_trains_the_gates_of_every_phase():
@@ -263,9 +209,6 @@ def test_the_confrontation_trains_the_gates_of_every_phase():
     numbers = found.derivation.at_values
     assert str(found.gdln_alignment) == str(gdln_alignment(numbers.last, found.gdln))
     assert str(found.gdln_alignment) != str(gdln_alignment(numbers, found.gdln))
-    phases = gated_phases(found.derivation.at_values.spec)
-    assert [step for step, _ in phases] == [0, 150, 400]
-    assert phases[1][1][1].gate == (1, 1, 0, 0, 1, 1, 1, 1)
     last = coupled_matrices(found.derivation.at_values.last).phases[0].features[1]
     assert (last.toarray() != 0).any(axis=0).all()
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.cli.main import main
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
 from symreln.report.terminal import summary_of
@@ -42,13 +39,13 @@ def test_json_document_and_terminal_say_why(confronted):
         assert r"Unsupported pathways at $\Delta = 2$" in render(document)
 
 
-def test_the_command_says_it_and_ends_with_the_verdict(tmp_path, capsys):
-    keys = ["parameters.Delta.value=3/2", "network.steps=400"]
-    overrides = [part for key in keys for part in ("--set", key)]
-    folder = str(tmp_path / "out")
-    with pytest.raises(SystemExit) as ended:
-        main(["validate", "xor", *overrides, "--seeds", "2", "--out", folder])
-    assert ended.value.code == 3
-    assert capsys.readouterr().out.count("unsupported pathways at Delta = 1.5: ") == 1
-    written = json.loads((tmp_path / "out" / "validation.json").read_text())
-    assert written["initial_strengths"]["pathways"] == {}
+def test_units_on_other_gates_are_counted():
+    spec = sr.load("xor", overrides=("parameters.Delta.value=1", "network.steps=400"))
+    found = sr.validate(sr.derive(spec), seeds=2)
+    told = found.to_json()["initial_strengths"]
+    assert told["unsupported"] == {}
+    assert 0.2 < told["units"]["elsewhere"] < 0.4
+    assert told["units"]["followed"] == 4000
+    assert "end with a gate that no pathway has" in render(
+        derivation_document(found.derivation, found)
+    )
