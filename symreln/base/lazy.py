@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import Any
 
 
-class LazyModule:
+class _LazyModule:
     """Stands for a module of this package.
 
     Attributes:
         home: Its name below ``symreln``.
 
     Example:
-        >>> LazyModule("base.rounding").percent(0.5)
+        >>> _LazyModule("base.rounding").percent(0.5)
         '50 %'
     """
 
@@ -29,4 +29,4 @@ class LazyModule:
 
 def lazy(room: str, names: str) -> tuple[Any, ...]:
     """Return stand-ins for modules of a room, by their names with spaces between."""
-    return tuple(LazyModule(f"{room}.{name}") for name in names.split())
+    return tuple(_LazyModule(f"{room}.{name}") for name in names.split())

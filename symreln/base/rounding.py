@@ -93,15 +93,15 @@ def percent(value: float, beside: float | None = None) -> str:
     if "e" in text and 1 <= abs(value) < 1e5:
         text = f"{float(text):.0f}"
     if isfinite(value) and Decimal(text) != _decimal(value, 2):
-        text = filled(text, digits)
+        text = _filled(text, digits)
     return f"{text} %"
 
 
-def filled(text: str, digits: int) -> str:
+def _filled(text: str, digits: int) -> str:
     """Return a number with zeros to its right up to so many significant digits.
 
     Example:
-        >>> filled("0.2", 2), filled("5", 2), filled("12", 2), filled("0", 2)
+        >>> _filled("0.2", 2), _filled("5", 2), _filled("12", 2), _filled("0", 2)
         ('0.20', '5.0', '12', '0')
     """
     figures = text.lstrip("-0.").replace(".", "")

@@ -176,12 +176,12 @@ def _pages_made(
     check_counts(1, rng, "reproduce")
     settings = {"full": full, "rng": rng}
     if len(names) == 1:
-        yield made(names[0], folder, **settings)
+        yield _made(names[0], folder, **settings)
         return
     failures: dict[str, Exception] = {}
     ordered = sorted(names, key=lambda name: name not in _LONG)
     with pool.processes(cores()) as executor, phase("reproducing") as report:
-        started = {executor.submit(made, each, folder, **settings): each for each in ordered}
+        started = {executor.submit(_made, each, folder, **settings): each for each in ordered}
         try:
             for count, done in enumerate(as_completed(started), start=1):
                 error = done.exception()
@@ -240,7 +240,7 @@ def _install(name: str) -> str:
     return f"python -m pip install 'symreln[{extra}]'" if missing else ""
 
 
-def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, Any], bool]:
+def _made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, Any], bool]:
     """Return a page's JSON, and whether it had to be made."""
     script, settings = _script(name), _settings(name, full=full, rng=rng)
     place = folder / name

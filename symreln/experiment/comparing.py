@@ -78,29 +78,29 @@ def curve_pairs(
     prediction, wide = predictions.prediction, predictions.mean_field
     trained = {"gdln": gdln} | ({} if network is None else {"relu": network})
     pairs = {
-        f"theory_vs_{name}": curve_pair(prediction.loss, run, predictions.error[0])
+        f"theory_vs_{name}": _curve_pair(prediction.loss, run, predictions.error[0])
         for name, run in trained.items()
     }
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
         if wide is not None:
-            pairs["mean_field_vs_relu"] = curve_pair(wide.losses, network, wide.error)
+            pairs["mean_field_vs_relu"] = _curve_pair(wide.losses, network, wide.error)
     closed, flow = prediction.closed_loss, prediction.flow_loss
     curves = {"closed": closed, "reduced": prediction.reduced, "modes": predictions.straight}
     pairs |= {
-        f"{curve}_vs_{name}": curve_pair(losses, run)
+        f"{curve}_vs_{name}": _curve_pair(losses, run)
         for curve, losses in curves.items()
         if losses is not None
         for name, run in trained.items()
     }
     if flow is not None and flow is not closed:
         name, run = list(trained.items())[-1]
-        pairs[f"flow_vs_{name}"] = curve_pair(flow, run)
+        pairs[f"flow_vs_{name}"] = _curve_pair(flow, run)
     if aligned is not None:
         descent = predict_aligned(numbers, predictions.chain)
-        pairs["descent_vs_aligned"] = curve_pair(descent, aligned)
+        pairs["descent_vs_aligned"] = _curve_pair(descent, aligned)
         if closed is not None:
-            pairs["closed_vs_aligned"] = curve_pair(_from_expected(numbers, predictions), aligned)
+            pairs["closed_vs_aligned"] = _curve_pair(_from_expected(numbers, predictions), aligned)
     return pairs
 
 
@@ -112,6 +112,6 @@ def _from_expected(numbers: Derivation, predictions: Predictions) -> np.ndarray:
     return prediction.closed_loss if plain is None else plain.reduced
 
 
-def curve_pair(curve: np.ndarray, run: TrainingRun, error: float = 0.0) -> CurvePair:
+def _curve_pair(curve: np.ndarray, run: TrainingRun, error: float = 0.0) -> CurvePair:
     """Return a predicted curve, shape (steps,), beside those of a training."""
     return CurvePair(first=curve[None], second=run.losses, error=error)

@@ -116,11 +116,13 @@ def measured_gate_law(
     predicted = [law.share(steps)]
     why, found = _why_no_orders(numbers.ask(_first_stage), most), None
     if not why:
+        inputs, targets = numbers.spec.dataset.arrays
         found = gate_orders(
-            *numbers.spec.dataset.arrays,
+            inputs,
+            targets,
             descent_of(numbers.spec),
             _residuals(numbers.ask(_first_stage), kappas),
-            lambda active, weight: _share(active, weight, gates),
+            lambda first, weight: _share(first @ inputs > 0, weight, gates),
             SEED,
             orders,
         )

@@ -55,7 +55,7 @@ class Distance(Generic[Number]):
 
 
 @record
-class Metric:
+class _Metric:
     """One number for how far curve A is from curve B.
 
     Attributes:
@@ -178,7 +178,7 @@ def steps_text(steps: float) -> str:
 
 #: What is said of two curves, in the order of the tables. Of the first the tolerance judges.
 METRICS = (
-    Metric(
+    _Metric(
         name="max_abs_over_initial",
         title="max |ΔL|/L(0)",
         latex=Math(r"\max |\Delta L| / L(0)"),
@@ -186,7 +186,7 @@ METRICS = (
         shown=percent,
         interval=_norm_interval(0),
     ),
-    Metric(
+    _Metric(
         name="mean_abs_over_initial",
         title="mean |ΔL|/L(0)",
         latex=Math(r"\overline{|\Delta L|} / L(0)"),
@@ -194,7 +194,7 @@ METRICS = (
         shown=percent,
         interval=_norm_interval(1),
     ),
-    Metric(
+    _Metric(
         name="drop_time_error_steps",
         title="drop time error",
         latex="drop time error",
@@ -202,7 +202,7 @@ METRICS = (
         shown=lambda drop: "never drops" if drop is None else steps_text(drop),
         size=abs,
     ),
-    Metric(
+    _Metric(
         name="log10_tail_rms",
         title="log10 tail rms",
         latex="tail",

@@ -109,7 +109,7 @@ def predict_all(numbers: Derivation) -> Predictions:
         kappas=starts.kappas,
         mean_field=mean_field,
         no_mean_field=why,
-        straight=mode_descent(numbers) if _turns(numbers) else None,
+        straight=_mode_descent(numbers) if _turns(numbers) else None,
     )
 
 
@@ -193,7 +193,7 @@ def _largest(moved: Prediction, prediction: Prediction) -> tuple[float, float]:
     return float(loss), max(strengths, default=0.0)
 
 
-def mode_descent(numbers: Derivation) -> np.ndarray:
+def _mode_descent(numbers: Derivation) -> np.ndarray:
     """Return the loss of modes that keep to their directions, at every step of the network.
 
     Args:

@@ -50,7 +50,7 @@ _MOST_BYTES = 1 << 28
 
 
 @record(eq=False)
-class Subject:
+class _Subject:
     """Similarities of one kind of networks beside the predicted ones.
 
     Attributes:
@@ -84,7 +84,7 @@ class RepresentationComparison:
 
     steps: tuple[int, ...]
     theory: np.ndarray
-    subjects: tuple[Subject, ...]
+    subjects: tuple[_Subject, ...]
     seeds: int
     labels: tuple[str, tuple[str, ...]] | None
     by_matrices: bool
@@ -97,20 +97,20 @@ class RepresentationComparison:
         end.
         """
         first, *rest = self.subjects
-        found = {first.name: paths(list(first.mean))}
+        found = {first.name: _paths(list(first.mean))}
         target = found[first.name][-1]
-        found |= {each.name: paths(list(each.mean), onto=target) for each in rest}
-        return found | {"theory": paths(list(self.theory), onto=target)}
+        found |= {each.name: _paths(list(each.mean), onto=target) for each in rest}
+        return found | {"theory": _paths(list(self.theory), onto=target)}
 
     @property
     def shown(self) -> dict[str, float]:
         """Share of the spread at the end that the picture shows, by subject and "theory"."""
-        return {name: shown_share(points[-1]) for name, points in self.paths.items()}
+        return {name: _shown_share(points[-1]) for name, points in self.paths.items()}
 
     @cached_property
     def half_way(self) -> int:
         """The first moment at which the predicted samples have half their final spread."""
-        sizes = spread(self.theory)
+        sizes = _spread(self.theory)
         return int(np.argmax(sizes >= 0.5 * sizes[-1]))
 
 
@@ -134,7 +134,7 @@ def check_representations(derivation: Derivation) -> None:
     raise NotSupportedError(msg)
 
 
-def similarities_by_matrices(
+def _similarities_by_matrices(
     derivation: Derivation, kappas: Mapping[str, float], steps: tuple[int, ...]
 ) -> np.ndarray:
     """Return the predicted Hᵀ H at some steps from the coupled matrices, shape (K, P, P).
@@ -149,7 +149,7 @@ def similarities_by_matrices(
     return derivation.ask(matrices_of).similarities(steps, starts)
 
 
-def predicted_similarities(
+def _predicted_similarities(
     derivation: Derivation, prediction: Prediction, steps: tuple[int, ...]
 ) -> np.ndarray:
     """Return the predicted Hᵀ H at some steps, shape (K, P, P).
@@ -195,9 +195,9 @@ def compare_representations(
     seeds = max(1, min(seeds, _MOST_BYTES // size))
     by_matrices = numbers.verdict.level not in MODES
     theory = (
-        similarities_by_matrices(numbers, predictions.kappas, steps)
+        _similarities_by_matrices(numbers, predictions.kappas, steps)
         if by_matrices
-        else predicted_similarities(numbers, predictions.prediction, steps)
+        else _predicted_similarities(numbers, predictions.prediction, steps)
     )
     record = Recording(quantities=("similarity",), steps=steps)
     runs = train_pair(spec, predictions.kappas, seeds, rng, record=record)
@@ -215,29 +215,29 @@ def compare_representations(
     )
 
 
-def _subject(name: str, found: np.ndarray, theory: np.ndarray) -> Subject:
+def _subject(name: str, found: np.ndarray, theory: np.ndarray) -> _Subject:
     seeds = len(found)
     floor = None
     if seeds > 1:
         others = (found.sum(axis=0) - found) / (seeds - 1)
-        floor = relative_distance(others, found).mean(axis=0)
-    return Subject(
+        floor = _relative_distance(others, found).mean(axis=0)
+    return _Subject(
         name=name,
         mean=found.mean(axis=0),
-        correlation=correlations(found, theory).mean(axis=0),
-        distance=relative_distance(theory, found).mean(axis=0),
+        correlation=_correlations(found, theory).mean(axis=0),
+        distance=_relative_distance(theory, found).mean(axis=0),
         floor=floor,
     )
 
 
-def relative_distance(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _relative_distance(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return ‖found − wanted‖/‖wanted‖ over the last two axes; 0 where both are 0."""
     missed = np.linalg.norm(found - wanted, axis=(-2, -1))
     size = np.linalg.norm(wanted, axis=(-2, -1))
     return np.divide(missed, size, out=np.where(missed > 0, np.inf, 0.0), where=size > 0)
 
 
-def correlations(found: np.ndarray, theory: np.ndarray) -> np.ndarray:
+def _correlations(found: np.ndarray, theory: np.ndarray) -> np.ndarray:
     """Return the correlation of the entries on and above the diagonal, over the last two axes."""
     rows, columns = np.triu_indices(found.shape[-1])
     one, other = found[..., rows, columns], theory[..., rows, columns]
@@ -268,7 +268,7 @@ def _labels(spec: Spec) -> tuple[str, tuple[str, ...]] | None:
 PLANE = 2
 
 
-def classical_scaling(similarity: np.ndarray, dimensions: int = PLANE) -> np.ndarray:
+def _classical_scaling(similarity: np.ndarray, dimensions: int = PLANE) -> np.ndarray:
     r"""Points whose distances are nearest to those of some vectors, from their products.
 
     :math:`J S J = Z Z^T` with :math:`J = 1 - \frac{1}{P} 1 1^T`: of the centred products the
@@ -284,7 +284,7 @@ def classical_scaling(similarity: np.ndarray, dimensions: int = PLANE) -> np.nda
 
     Example:
         >>> points = np.array([[0.0, 3.0], [4.0, 0.0], [0.0, 0.0]])
-        >>> found = classical_scaling(points @ points.T)
+        >>> found = _classical_scaling(points @ points.T)
         >>> round(float(np.linalg.norm(found[0] - found[1])), 12)
         5.0
     """
@@ -297,13 +297,13 @@ def classical_scaling(similarity: np.ndarray, dimensions: int = PLANE) -> np.nda
     return np.pad(found, ((0, 0), (0, max(0, missing))))
 
 
-def spread(similarity: np.ndarray) -> np.ndarray:
+def _spread(similarity: np.ndarray) -> np.ndarray:
     """Summed squared distances of the vectors from their mean, over the last two axes."""
     samples = similarity.shape[-1]
     return np.trace(similarity, axis1=-2, axis2=-1) - similarity.sum(axis=(-2, -1)) / samples
 
 
-def turned_onto(points: np.ndarray, target: np.ndarray) -> np.ndarray:
+def _turned_onto(points: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Points rotated or reflected, never scaled, as near as possible to ``target``.
 
     Args:
@@ -314,7 +314,7 @@ def turned_onto(points: np.ndarray, target: np.ndarray) -> np.ndarray:
     return points @ left @ right
 
 
-def paths(similarities: Sequence[np.ndarray], onto: np.ndarray | None = None) -> np.ndarray:
+def _paths(similarities: Sequence[np.ndarray], onto: np.ndarray | None = None) -> np.ndarray:
     """Configurations over time, each turned onto the one after it, in all dimensions.
 
     From the end backwards: at first all points are one, and nothing tells directions. In all
@@ -330,13 +330,13 @@ def paths(similarities: Sequence[np.ndarray], onto: np.ndarray | None = None) ->
     """
     found: list[np.ndarray] = []
     for similarity in reversed(similarities):
-        points = classical_scaling(similarity, max(PLANE, len(similarity)))
+        points = _classical_scaling(similarity, max(PLANE, len(similarity)))
         target = found[-1] if found else onto
-        found.append(points if target is None else turned_onto(points, target))
+        found.append(points if target is None else _turned_onto(points, target))
     return np.stack(found[::-1])
 
 
-def shown_share(points: np.ndarray) -> float:
+def _shown_share(points: np.ndarray) -> float:
     """Share of the summed squared distances that a picture shows; 1 where there are none."""
     whole = float((points**2).sum())
     return float((points[:, :PLANE] ** 2).sum()) / whole if whole > 0 else 1.0

@@ -111,7 +111,7 @@ class ModeMeasured:
         found = [_crossing(self.steps, curve, level) for curve in self.measured]
         if predicted is None or any(each is None for each in found):
             return Interval(value=None, low=None, high=None)
-        return mean_interval(predicted - np.array(found, dtype=float))
+        return _mean_interval(predicted - np.array(found, dtype=float))
 
 
 def marks(prediction: Prediction) -> tuple[int, ...]:
@@ -202,7 +202,7 @@ def _radius(values: np.ndarray, level: float) -> np.ndarray | None:
     return quantile * values.std(axis=0, ddof=1) / np.sqrt(seeds)
 
 
-def mean_interval(values: np.ndarray) -> Interval:
+def _mean_interval(values: np.ndarray) -> Interval:
     """Return the mean with Student's interval for it; no ends for one value.
 
     Args:

@@ -72,7 +72,9 @@ def outcome_of(found: Interval, tolerance: float) -> Outcome:
     return "disagrees" if found.low > tolerance else "undecided"
 
 
-def deciding_seeds(found: Interval, tolerance: float, seeds: int, fixed: float = 0.0) -> int | None:
+def _deciding_seeds(
+    found: Interval, tolerance: float, seeds: int, fixed: float = 0.0
+) -> int | None:
     """Return about how many seeds would decide; None where no number that can be trained would.
 
     Args:
@@ -154,7 +156,7 @@ def _judged(
 
 def _decided_by(found: Interval, tolerance: float, seeds: int, fixed: float = 0.0) -> str:
     """Say how many seeds would decide, after what is undecided."""
-    count = deciding_seeds(found, tolerance, seeds, fixed)
+    count = _deciding_seeds(found, tolerance, seeds, fixed)
     if count is not None:
         return f"; about {count} seeds would decide"
     if fixed > abs((found.value or 0.0) - tolerance):

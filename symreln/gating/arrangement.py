@@ -47,7 +47,7 @@ from symreln.exact.linear_programming import Farkas, direction, fractions
 from symreln.exact.matrix import ExactMatrix
 
 
-class Found(NamedTuple):
+class _Found(NamedTuple):
     """Gates, bool, shape (N, samples so far), and witnesses, whole numbers, shape (N, k)."""
 
     gates: np.ndarray
@@ -81,7 +81,7 @@ class Cells:
     limit: int | None = None
     progress: Callable[[int, int], None] | None = None
 
-    def found(self) -> Found:
+    def found(self) -> _Found:
         """Return all gates.
 
         Raises:
@@ -94,7 +94,7 @@ class Cells:
         flat: np.ndarray,
         count: int,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Found:
+    ) -> _Found:
         """Return the gates of the first ``count`` samples for directions in a flat.
 
         Args:
@@ -106,7 +106,7 @@ class Cells:
         size = len(flat)
         if size <= 2:
             return _sectors(flat[:, :count], open_only=self.open_only)
-        found = Found(np.zeros((1, 0), dtype=bool), np.zeros((1, size), dtype=np.int64))
+        found = _Found(np.zeros((1, 0), dtype=bool), np.zeros((1, size), dtype=np.int64))
         free = list(np.eye(size, dtype=np.int64))
         for n in range(count):
             found, free = self._with(flat, found, n, free)
@@ -121,8 +121,8 @@ class Cells:
         return found
 
     def _with(
-        self, flat: np.ndarray, found: Found, n: int, free: list[np.ndarray]
-    ) -> tuple[Found, list[np.ndarray]]:
+        self, flat: np.ndarray, found: _Found, n: int, free: list[np.ndarray]
+    ) -> tuple[_Found, list[np.ndarray]]:
         """Return the gates with sample n added, and what is orthogonal to all samples then.
 
         Args:
@@ -144,20 +144,20 @@ class Cells:
             if new is None:
                 return self._cut(flat, found, n), free
             return _apart(flat, found, _step(flat, new), n), left
-        return Found(np.column_stack([found.gates, bit]), found.witnesses), free
+        return _Found(np.column_stack([found.gates, bit]), found.witnesses), free
 
-    def _cut(self, flat: np.ndarray, found: Found, n: int) -> Found:
+    def _cut(self, flat: np.ndarray, found: _Found, n: int) -> _Found:
         """Return the gates with a sample added that lies in the span of those before."""
         inner = _restricted(flat[:, n])
         below = self._gates(product(inner, flat), n)
-        below = Found(below.gates, product(below.witnesses, inner))
+        below = _Found(below.gates, product(below.witnesses, inner))
         rest = ~np.isin(gate_keys(found.gates), gate_keys(below.gates))
         gates, witnesses = found.gates[rest], found.witnesses[rest]
         side = product(witnesses, flat[:, n : n + 1])[:, 0] > 0
-        outside = Found(np.column_stack([gates, side]), witnesses)
+        outside = _Found(np.column_stack([gates, side]), witnesses)
         return _joined([outside, *self._both_sides(flat, below, n)])
 
-    def _both_sides(self, flat: np.ndarray, below: Found, n: int) -> list[Found]:
+    def _both_sides(self, flat: np.ndarray, below: _Found, n: int) -> list[_Found]:
         """Return the children of gates whose witnesses lie on the hyperplane of sample n."""
         products = product(below.witnesses, flat[:, :n])
         zero = (products == 0) & flat[:, :n].any(axis=0)
@@ -170,11 +170,11 @@ class Cells:
                     lengths = lengths_to_keep(products[chosen], step.products[:n])
                     longer = times_rows(witnesses, lengths)
                     new = shortened(reduced_rows(_sum(longer, step.vector[None])), flat[:, : n + 1])
-                parts.append(Found(_closed_by(gates, side), new))
+                parts.append(_Found(_closed_by(gates, side), new))
         return parts
 
 
-def _sectors(values: np.ndarray, *, open_only: bool) -> Found:
+def _sectors(values: np.ndarray, *, open_only: bool) -> _Found:
     """Return the gates of columns in at most two dimensions: sectors between rays, by angle."""
     size = len(values)
     normals = {tuple(map(int, row)) for row in reduced_rows(values.T) if row.any()}
@@ -190,7 +190,7 @@ def _sectors(values: np.ndarray, *, open_only: bool) -> Found:
     witnesses = fitted(np.array(chosen, dtype=object).reshape(len(chosen), size))
     gates = product(witnesses, values) > 0
     _, first = np.unique(gate_keys(gates), return_index=True)
-    return Found(gates[first], reduced_rows(shortened(witnesses[first], values)))
+    return _Found(gates[first], reduced_rows(shortened(witnesses[first], values)))
 
 
 def _angle(ray: tuple[int, int]) -> tuple[bool, bool, Fraction]:
@@ -223,7 +223,7 @@ def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, _Step |
     return sides
 
 
-def _apart(flat: np.ndarray, found: Found, step: _Step, n: int) -> Found:
+def _apart(flat: np.ndarray, found: _Found, step: _Step, n: int) -> _Found:
     """Return both children of every gate: sample n is independent of those before."""
     sign = 1 if step.products[n] > 0 else -1
     at = product(found.witnesses, flat[:, n : n + 1])[:, 0]
@@ -232,7 +232,7 @@ def _apart(flat: np.ndarray, found: Found, step: _Step, n: int) -> Found:
     times = size // bottom + 1
     move = (step.vector * sign)[None].repeat(len(at), 0)
     parts = [
-        Found(
+        _Found(
             _closed_by(found.gates, side),
             reduced_rows(_sum(found.witnesses, times_rows(move, way))),
         )
@@ -310,9 +310,9 @@ def _closed_by(gates: np.ndarray, side: bool) -> np.ndarray:
     return np.column_stack([gates, np.full(len(gates), side)])
 
 
-def _joined(parts: list[Found]) -> Found:
+def _joined(parts: list[_Found]) -> _Found:
     witnesses = common(*(part.witnesses for part in parts))
-    return Found(np.concatenate([part.gates for part in parts]), np.concatenate(witnesses))
+    return _Found(np.concatenate([part.gates for part in parts]), np.concatenate(witnesses))
 
 
 def gate_keys(gates: np.ndarray) -> np.ndarray:

@@ -118,7 +118,7 @@ class RacePiece(Result):
 
 
 @record(eq=False)
-class PhaseBoundary:
+class _PhaseBoundary:
     """A value of the parameter at which the race changes.
 
     Attributes:
@@ -169,9 +169,9 @@ class Race:
         return not self.why
 
     @cached_property
-    def boundaries(self) -> tuple[PhaseBoundary, ...]:
+    def boundaries(self) -> tuple[_PhaseBoundary, ...]:
         """What changes where two pieces meet, an end that differs from what follows included."""
-        found: list[PhaseBoundary] = []
+        found: list[_PhaseBoundary] = []
         for place, part in enumerate(self.pieces):
             after = self.pieces[place : place + 2]
             if part.piece.is_root and part.piece.low is not None:
@@ -183,7 +183,7 @@ class Race:
 
     def _changes(
         self, value: AlgebraicNumber, around: Sequence[RacePiece]
-    ) -> Iterator[PhaseBoundary]:
+    ) -> Iterator[_PhaseBoundary]:
         """Yield what differs among the pieces before, at and after a value, as far as decided."""
         sides = [part for part in around if not part.why]
         outer = [part for part in sides if not part.piece.is_root]
@@ -194,7 +194,7 @@ class Race:
         everywhere = set.intersection(*map(set, kept)) if kept else set()
         turned = {name for name in everywhere if len({each[name] for each in kept}) > 1}
         changed = sorted((set().union(*kept) - everywhere) | turned, reverse=True)
-        boundary = PhaseBoundary(
+        boundary = _PhaseBoundary(
             parameter=self.parameter,
             value=value,
             between=tuple(changed),

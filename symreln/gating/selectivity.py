@@ -26,7 +26,7 @@ from symreln.train.weights import LayerWeights
 
 
 @record(eq=False)
-class Selectivity:
+class _Selectivity:
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 
     Attributes:
@@ -56,7 +56,7 @@ class Selectivity:
         return found
 
 
-def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> Selectivity:
+def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> _Selectivity:
     """Return the indices of responses.
 
     Args:
@@ -78,7 +78,7 @@ def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -
             explained[name], breadth[name] = _indices(responses, group)
             values[name] = len(distinct)
     mixed = 1 - np.max(list(explained.values()), axis=0) if len(explained) > 1 else None
-    return Selectivity(explained=explained, breadth=breadth, values=values, mixed=mixed)
+    return _Selectivity(explained=explained, breadth=breadth, values=values, mixed=mixed)
 
 
 def _indices(responses: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

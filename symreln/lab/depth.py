@@ -105,7 +105,7 @@ class DepthComparison:
         return _crossings(_relative(self.relu), self.switching.losses, pairs=True)
 
     @cached_property
-    def first_drop(self) -> FirstDrop | None:
+    def first_drop(self) -> _FirstDrop | None:
         """The first drop beside that of the early phase; None where neither says anything."""
         if self.early is None:
             return None
@@ -115,7 +115,7 @@ class DepthComparison:
             return None
         gaps = trained[both] - self.early.steps[both]
         related = float(np.corrcoef(trained[both], self.early.steps[both])[0, 1])
-        return FirstDrop(
+        return _FirstDrop(
             predicted=self.early.steps,
             trained=trained,
             correlation=related if np.isfinite(related) else None,
@@ -148,7 +148,7 @@ def _relative(run: TrainingRun) -> np.ndarray:
 
 
 @record(eq=False)
-class FirstDrop:
+class _FirstDrop:
     """The first drop of every ReLU network's loss beside what its early phase says.
 
     Attributes:

@@ -88,7 +88,7 @@ def crossing_times(losses: np.ndarray, level: float) -> np.ndarray:
     return np.where(below.any(axis=1), below.argmax(axis=1).astype(float), np.inf)
 
 
-def largest_gaps(values: np.ndarray, first: np.ndarray) -> np.ndarray:
+def _largest_gaps(values: np.ndarray, first: np.ndarray) -> np.ndarray:
     """Return Kolmogorov-Smirnov distances of the samples that labels divide values into.
 
     Args:
@@ -128,7 +128,7 @@ def compare_crossings(
     times = crossing_times(one, level), crossing_times(other, level)
     rng = np.random.default_rng(SEED)
     pooled = np.concatenate(times)[:, None]
-    gaps = largest_gaps(pooled, _labels(len(one), len(other), rng, pairs=pairs))[:, 0]
+    gaps = _largest_gaps(pooled, _labels(len(one), len(other), rng, pairs=pairs))[:, 0]
     known = all(np.isfinite(np.quantile(each, 0.75, method="higher")) for each in times)
     return CrossingComparison(
         level=level,
@@ -151,7 +151,7 @@ def compare_curves(one: np.ndarray, other: np.ndarray, *, pairs: bool = False) -
     steps = spread_moments(pooled.mean(axis=0), MOMENTS)
     labels = _labels(len(one), len(other), np.random.default_rng(SEED), pairs=pairs)
     unit = _RESOLUTION * pooled[:, 0].mean()
-    gaps = largest_gaps(np.round(pooled[:, steps] / unit), labels)
+    gaps = _largest_gaps(np.round(pooled[:, steps] / unit), labels)
     low, high = np.quantile(other, (0.05, 0.95), axis=0) + np.array([[-unit], [unit]])
     return CurveTest(
         distance=float(gaps[0].max()),

@@ -37,7 +37,7 @@ _EXAMPLE = "For example: --over network.hidden=50,100,200"
 
 
 @record
-class Combination:
+class _Combination:
     """One combination of values.
 
     Attributes:
@@ -101,7 +101,7 @@ class Sweep:
     source: str
     overrides: tuple[str, ...]
     axes: Mapping[str, tuple[str, ...]]
-    combinations: tuple[Combination, ...]
+    combinations: tuple[_Combination, ...]
     rows: tuple[SweepRow, ...] = ()
 
     def done(self, shard: str | None, executor: Executor) -> Sweep:
@@ -163,7 +163,7 @@ def planned(
     for over in rows:
         spec = _checked(source, overrides, over, allow_outside=allow_outside)
         file = folder.resolve() / "tasks" / f"{_digest(spec)}-{rng}-{seeds}.json"
-        found.append(Combination(over=over, spec=spec, seeds=seeds, rng=rng, file=file))
+        found.append(_Combination(over=over, spec=spec, seeds=seeds, rng=rng, file=file))
     return Sweep(source=source, overrides=overrides, axes=axes, combinations=tuple(found))
 
 
@@ -193,7 +193,7 @@ def _digest(spec: Spec) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
-def _part(every: tuple[Combination, ...], shard: str | None) -> tuple[Combination, ...]:
+def _part(every: tuple[_Combination, ...], shard: str | None) -> tuple[_Combination, ...]:
     """Return part ``i/N`` of the combinations."""
     first, _, last = (shard or "1/1").partition("/")
     digits = all(part.isascii() and part.isdigit() for part in (first, last))
@@ -207,7 +207,7 @@ def _part(every: tuple[Combination, ...], shard: str | None) -> tuple[Combinatio
 # -- a combination ---------------------------------------------------------------------------------
 
 
-def _perform(asked: Combination) -> SweepRow | None:
+def _perform(asked: _Combination) -> SweepRow | None:
     """Write the file of a combination; return a row that says why it cannot be done, or None.
 
     Raises:
@@ -241,7 +241,7 @@ def _perform(asked: Combination) -> SweepRow | None:
     return SweepRow(over=asked.over, metrics={}, failure=failed[0], exit_code=failed[1])
 
 
-def _row_of(asked: Combination) -> SweepRow:
+def _row_of(asked: _Combination) -> SweepRow:
     """Return what a combination's file says, an empty row where it is not done.
 
     Raises:

@@ -7,7 +7,6 @@ import json
 import shlex
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -113,10 +112,6 @@ def test_a_pdf_needs_no_tex_and_belongs_to_its_certificate(tmp_path):
         ("derive xor --format docx", 'format: found the text "docx"'),
         ("run xor --latex level=9", "level"),
         ("derive xor --out {file}/below", "the folder cannot be made (Not a directory). Name one"),
-        (
-            "run xor --set network.learning_rate=5",
-            "learning_rate: 5 makes gradient descent",
-        ),
         ("derive", "Missing argument 'SPEC'"),
         ("unknown-command", "No such command"),
         ("run xor --seeds 0", "'--seeds': 0 is not in the range x>=1"),
@@ -141,15 +136,6 @@ def test_what_is_wrong_is_refused_before_any_work(asked, says, tmp_path, monkeyp
     assert (found.code, found.out) == (2, "")
     assert says in found.err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 5000, '{"format": 1}'])
-def test_verify_refuses_what_is_no_certificate(tmp_path, text):
-    path = tmp_path / "wrong.json"
-    path.write_text(text, "utf-8")
-    found = command("verify", path)
-    assert (found.code, found.out) == (2, "")
-    assert "certificate" in found.err
 
 
 def test_disagreement_ends_in_3_and_is_said(tmp_path):
@@ -181,22 +167,6 @@ def test_run_writes_the_confrontation_into_the_document(tmp_path):
     assert abs(metric - expected) < 1e-12
 
 
-def test_run_writes_what_it_is_asked_for_and_says_so_in_python(tmp_path):
-    small = ("--set", "network.hidden=20", "--set", "network.steps=50", "--seeds", "2")
-    asked = ("--format", "fragment", "--latex", "prefix=own:", "--quiet", "--out", tmp_path / "a")
-    command("run", "xor", *small, *asked)
-    names = {path.name for path in (tmp_path / "a").iterdir()}
-    assert "derivation.fragment.tex" in names
-    assert not names & {"derivation.tex", "derivation.html", "derivation.json"}
-    text = (tmp_path / "a" / "derivation.fragment.tex").read_text("utf-8")
-    assert r"\label{own:" in text
-    assert "Against 2 ReLU networks" in text
-    spec = sr.load("xor", {"network.hidden": 20, "network.steps": 50})
-    found = sr.run(spec, tmp_path / "b", seeds=2, formats=["json"])
-    written = {path for path in (tmp_path / "b").rglob("*") if path.is_file()}
-    assert {*found.files} == written
-
-
 TRAINING_COMMANDS = ("validate", "run", "replay", "gates --method kmeans")
 
 
@@ -222,72 +192,6 @@ def test_what_training_needs_is_asked_for_before_the_derivation(
     assert (found.code, found.out) == (2, "")
     assert lacks in found.err
     assert "hidden = 100" in found.err or "parameters.a.value=1" in found.err
-
-
-@pytest.mark.parametrize(
-    ("data", "lacks"),
-    [
-        ({"network": ""}, "[network]"),
-        ({"x": '[["a", "0"], ["0", "1"]]', "more": "[parameters.a]\n"}, "parameters.a.value"),
-        ({"y": '[["0", "0"]]'}, "nothing to learn"),
-    ],
-)
-def test_what_cannot_be_trained_derives_all_the_same(data, lacks, tmp_path, own):
-    spec = own(**data)
-    asked = ("--format", "json", "--out")
-    assert command("derive", spec, *asked, tmp_path / "a").code == 0
-    found = command("validate", spec, "--out", tmp_path / "b")
-    assert found.code == 2
-    assert lacks in found.err
-
-
-def test_unscaled_data_derive_and_say_how_far_to_lower_the_learning_rate(tmp_path, own):
-    spec = own('[["100", "700"], ["300", "1000"]]', '[["500", "900"]]')
-    assert command("derive", spec, "--format", "json", "--out", tmp_path / "a").code == 0
-    found = command("validate", spec, "--out", tmp_path / "b")
-    assert found.code == 2
-    assert "network.learning_rate" in found.err
-    bound = float(found.err.split("below ")[1])
-    # At half the bound the same data train without diverging.
-    found = command(
-        "validate", spec, "--seeds", "1", "--quiet", "--out", tmp_path / "b",
-        "--set", f"network.learning_rate={bound / 2:.9f}", "--set", "network.steps=200",
-    )  # fmt: skip
-    assert found.code in (0, 3), found.err
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "says"),
-    [
-        (RuntimeError("deliberate"), 1, "a bug of symreln: RuntimeError: deliberate"),
-        (MemoryError(), 4, "out of memory"),
-        (KeyboardInterrupt(), 130, "interrupted"),
-    ],
-)
-def test_every_end_has_a_code_and_a_sentence_and_keeps_what_was_written(
-    error, code, says, tmp_path, monkeypatch
-):
-    def broken(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("symreln.experiment.confront.validate", broken)
-    found = command("run", "xor", "--format", "json", "--quiet", "--out", tmp_path)
-    assert found.code == code
-    assert says in found.err
-    assert "Traceback" not in found.err
-    assert {p.name for p in tmp_path.iterdir()} == {"certificate.json", "derivation.json"}
-
-
-def test_tasks_lists_every_ready_made_spec_and_each_is_a_spec_of_ones_own(tmp_path):
-    names = json.loads(command("tasks", "--json").out)
-    expected = {"linear-hierarchy", "xor", "contextual-3", "contextual-4", "contextual-5",
-                "contextual-different", "iris", "iris-classes", "digits"}  # fmt: skip
-    assert expected <= set(names)
-    for name in names:
-        assert sr.load(name).source == name
-    path = tmp_path / "mine.toml"
-    path.write_text(command("tasks", "xor").out, "utf-8")
-    assert replace(sr.load(path), source="xor") == sr.load("xor")
 
 
 def test_info_and_schema():
@@ -342,21 +246,3 @@ def test_options_are_the_parameters_of_the_call_of_the_same_name():
             default = call[key].default if key in own - more else inspect.Parameter.empty
             if default is not inspect.Parameter.empty and given != "x":
                 assert given == default
-
-
-def test_names_with_markup_are_printed_as_they_are(tmp_path, own):
-    spec = own('[["1"]]', '[["1"]]', network="")
-    spec.write_text(spec.read_text().replace('name = "all"', 'name = "[bold]x[/bold]"'))
-    found = command("derive", spec, "--format", "json", "--out", tmp_path / "a")
-    assert found.code == 0
-    assert "[bold]x[/bold]" in found.out
-
-
-def test_gates_of_data_beyond_float64_are_enumerated_all_the_same(tmp_path):
-    """All gates of XoR at a third input of 10^900: exact arithmetic has no largest number."""
-    more = ("--method", "enumerate", "--json", "--out", tmp_path)
-    far, near = (
-        json.loads(command("gates", "xor", *more, "--set", f"parameters.Delta.value={value}").out)
-        for value in ("1e900", "1000")
-    )
-    assert far["gates"] == near["gates"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import signal
@@ -123,77 +122,6 @@ def test_earlier_results_stay_and_so_does_what_a_run_has_finished(
     assert held(out) == before
 
 
-def test_nothing_ends_while_files_that_belong_together_take_their_places(tmp_path):
-    # Neither the command nor a worker of it: each moves two files, with a pause between them.
-    program = (
-        "import sys, time; from pathlib import Path; from symreln.base import pool\n"
-        "from tests.app.test_limits import moved\n"
-        "with pool.processes(1) as executor:\n"
-        "    executor.submit(moved, Path(sys.argv[1], 'worker'))\n"
-        "    moved(Path(sys.argv[1], 'command'))\n"
-    )
-    with tempfile.NamedTemporaryFile() as told:
-        warnings = f"ignore::UserWarning:{limited._TRACKER}"
-        child = psutil.Popen(
-            [sys.executable, "-c", program, str(tmp_path)],
-            env={**os.environ, "PYTHONWARNINGS": warnings, watched.FILE: told.name},
-        )
-        wait_for(lambda: len([*tmp_path.glob("*/one")]) == 2)
-        started = {each.pid for each in child.children() if "spawn_main" in str(each.cmdline())}
-        assert limited._end(child, Path(told.name)) == {child.pid, *started}
-    assert child.returncode == -signal.SIGKILL
-    assert {path.name for path in tmp_path.glob("*/*")} == {"one", "two"}
-    assert len([*tmp_path.glob("*/two")]) == 2
-
-
-def moved(folder: Path) -> None:
-    folder.mkdir()
-    with watched.undisturbed():
-        (folder / "one").touch()
-        time.sleep(0.7)
-        (folder / "two").touch()
-    time.sleep(60)
-    (folder / "three").touch()
-
-
-@LINUX
-def test_a_limit_leaves_nothing_of_worker_processes_in_memory(tmp_path):
-    own: set[int] = set()  # other programs have theirs
-
-    def started() -> bool:
-        for each in parent.children():
-            maps = Path(f"/proc/{each.pid}/maps").read_text()
-            own.update(map(int, re.findall(r" (\d+) +/dev/shm/sem\.", maps)))
-        return left()
-
-    def left() -> bool:
-        with os.scandir("/dev/shm") as there:
-            return not own.isdisjoint([each.inode() for each in there])
-
-    asked = ["sweep", "xor", "--over", "network.hidden=60,80", "--seeds", "200", "--workers", "2"]
-    parent = psutil.Popen(
-        [sys.executable, "-m", "symreln", *asked, "--out", str(tmp_path / "out"),
-         "--time-limit", "300"],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    wait_for(started)
-    parent.send_signal(signal.SIGTERM)
-    err = parent.communicate(timeout=60)[1]
-    assert "resource_tracker" not in err
-    wait_for(lambda: not left())
-    assert not [*tmp_path.rglob(".*.tmp")]
-
-
-def test_what_was_being_written_goes_and_what_others_write_stays(tmp_path):
-    ours, theirs = (tmp_path / f".x.npz.{pid}-0123456789ab.tmp" for pid in (11, 22))
-    draft = tmp_path / "a" / ".symreln.11-0123456789ab.tmp"
-    (draft / "inner").mkdir(parents=True)
-    for file in (ours, theirs, draft / "inner" / "page.json"):
-        file.touch()
-    limited._clear(tmp_path, {11})
-    assert {*tmp_path.rglob("*")} == {tmp_path / "a", theirs}
-
-
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_however_the_command_ends_no_process_is_left(endless, tmp_path, number):
@@ -216,35 +144,6 @@ def test_however_the_command_ends_no_process_is_left(endless, tmp_path, number):
     assert "Traceback" not in err
     wait_for(lambda: gone(child))
     assert number == signal.SIGKILL or not (tmp_path / "out").exists()
-
-
-def test_memory_counts_what_a_child_started():
-    inner = "x = bytearray(90 << 20); print(1, flush=True); import time; time.sleep(60)"
-    outer = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
-    child = psutil.Popen([sys.executable, "-c", outer], stdout=subprocess.PIPE)
-    child.stdout.readline()
-    assert child.memory_info().rss < 60 << 20
-    assert limited._memory(child) > 90
-    with tempfile.NamedTemporaryFile() as told:
-        inside = child.children()
-        limited._end(child, Path(told.name))
-    assert len(inside) == 1
-    wait_for(lambda: all(map(gone, inside)))
-    child.stdout.close()
-
-
-def test_within_its_limits_a_command_does_what_it_does_without(tmp_path, capfd):
-    asked = ["derive", "xor", "--quiet", "--format", "json", "--format", "html"]
-    expected = command(*asked, "--out", tmp_path / "a").out
-    limits = ["--time-limit", "5min", "--memory-limit", "8GB"]
-    assert command(*asked, *limits, "--out", tmp_path / "b").code == 0
-    found = capfd.readouterr()
-    assert (found.out, found.err) == (expected.replace(f"{tmp_path}/a", f"{tmp_path}/b"), "")
-    assert held(tmp_path / "a") == held(tmp_path / "b")
-    asked = ["derive", "xor", "--set", "network.hidden=-1", "--out", tmp_path / "out"]
-    assert command(*asked, "--time-limit", "100").code == 2
-    assert "network.hidden" in capfd.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,14 @@ from __future__ import annotations
 import io
 import re
 import sys
-import threading
 import time
 
 import nbclient
 import nbformat
 import pytest
 
-import symreln as sr
 from symreln.base import progress
 from symreln.base.progress import phase, shown
-from tests.app.command import command
 
 
 class Terminal(io.StringIO):
@@ -79,27 +76,6 @@ def test_on_a_terminal_one_line_says_what_is_done_now_and_how_far_it_is(stderr, 
     assert {len(line) for line in stream.getvalue().split("\r") if line} == {59}
 
 
-@pytest.mark.parametrize("quiet", [True, False])
-def test_quiet_silences_everything_within(stderr, quiet):
-    stream = stderr(Terminal())
-    with shown(quiet=quiet), phase("working"), phase("part"):
-        time.sleep(0.15)
-    assert (stream.getvalue() == "") is quiet
-
-
-def test_what_is_quick_is_silent_and_short_phases_together_are_not(stderr, monkeypatch):
-    stream = stderr(Terminal())
-    monkeypatch.setattr(progress, "PATIENCE", 0.4)
-    with shown():
-        with phase("a part"):
-            time.sleep(0.2)
-        assert stream.getvalue() == ""
-        for _ in range(4):
-            with phase("a part"):
-                time.sleep(0.15)
-    assert "\ra part 0 s" in stream.getvalue()
-
-
 def test_in_python_progress_is_for_terminals_alone_and_ends_with_the_work(stderr):
     @phase("broken")
     def fail() -> None:
@@ -116,39 +92,6 @@ def test_in_python_progress_is_for_terminals_alone_and_ends_with_the_work(stderr
     with pytest.raises(ZeroDivisionError):
         fail()
     assert plain.getvalue() == ""
-
-
-def test_other_threads_and_missing_streams_change_nothing(monkeypatch, stderr):
-    stream = stderr(Terminal())
-
-    def elsewhere() -> None:
-        with phase("elsewhere") as report:
-            report(1, 2)
-            time.sleep(0.1)
-
-    with phase("here"):
-        other = threading.Thread(target=elsewhere)
-        other.start()
-        other.join()
-    assert "elsewhere" not in stream.getvalue()
-    monkeypatch.setattr(sys, "stderr", None)
-    with shown(), phase("working"):
-        time.sleep(0.1)
-
-
-def test_deriving_and_validating_say_what_they_do(stderr):
-    stream = stderr(Terminal())
-    small = ("network.hidden=24", "network.steps=400", "network.init_std=1/100")
-    derivation = sr.derive(sr.load("contextual-3", overrides=small))
-    assert "\rderiving: κ of the early phase" in stream.getvalue()
-    sr.validate(derivation, seeds=2)
-    assert "\rvalidating: training" in stream.getvalue()
-
-
-def test_a_command_says_what_it_does_and_nothing_with_quiet(soon, tmp_path):
-    asked = ["derive", "xor", "--format", "json", "--out", str(tmp_path)]
-    assert "deriving …" in command(*asked).err
-    assert command(*asked, "--quiet").err == ""
 
 
 NOTEBOOK = """

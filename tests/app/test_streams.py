@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import stat
@@ -36,16 +35,6 @@ def test_a_reader_that_leaves_ends_a_command_quietly():
     assert (found.stdout, found.stderr) == ("{", "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_results_that_cannot_be_printed_are_said_and_files_stay(tmp_path):
-    found = shell(f"derive xor --format json --out {tmp_path} >/dev/full")
-    assert found.returncode == 2
-    assert found.stderr.endswith("No space left on device; what was not printed is lost\n")
-    assert "standard output: " in found.stderr
-    assert json.loads((tmp_path / "derivation.json").read_text("utf-8"))["format"]
-    assert (tmp_path / "certificate.json").is_file()
-
-
 def test_a_full_disk_names_the_file_and_leaves_no_half_of_it(tmp_path, monkeypatch):
     (tmp_path / "derivation.json").write_text("old", "utf-8")
     genuine = os.fsync
@@ -61,13 +50,6 @@ def test_a_full_disk_names_the_file_and_leaves_no_half_of_it(tmp_path, monkeypat
     assert f"symreln: {tmp_path / 'derivation.json'}: No space left on device" in found.err
     assert {path.name for path in tmp_path.iterdir()} == {"derivation.json"}
     assert (tmp_path / "derivation.json").read_text("utf-8") == "old"
-
-
-def test_a_file_that_cannot_be_made_is_named_by_its_own_name(tmp_path):
-    path = tmp_path / "missing" / "result.json"
-    with pytest.raises(FileNotFoundError) as caught:
-        jsonio.write_text(path, "{}")
-    assert caught.value.filename == str(path)
 
 
 @POSIX
@@ -93,17 +75,6 @@ def test_signals_have_codes_and_a_short_message(tmp_path, number, code, says):
     assert process.returncode == code
     assert err.count(says) == 1
     assert "Traceback" not in err
-
-
-@POSIX
-def test_an_interrupt_before_the_work_is_silent():
-    program = (
-        "import os, signal, sys, symreln.__main__ as program;"
-        "sys.meta_path.insert(0, type('', (), {'find_spec': lambda *_:"
-        " os.kill(os.getpid(), signal.SIGINT)})); program.main()"
-    )
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert (found.returncode, found.stderr) == (130, b"")
 
 
 @pytest.mark.parametrize("chosen", [None, 9000])

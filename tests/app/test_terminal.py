@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.base.tables import markdown_table, plain_table, unmarked
-from symreln.base.terminal import MOST_COLUMNS
-from symreln.document.escape import in_letters
-from symreln.report.reproduction import plain
 from tests.app.command import command
 
 FEW = ["--set", "network.steps=300", "--set", "network.hidden=20", "--seeds", "2"]
@@ -49,11 +44,6 @@ def test_no_line_is_wider_than_the_terminal(
     assert not re.findall(r"\\[A-Za-z]+|\$|\*\*(?!\w|\()|`|^\|", printed, re.MULTILINE)
 
 
-def test_mathematics_is_letters_on_a_terminal():
-    assert plain(r"At `xor`, $\Delta^{2} \leq \frac{\sqrt{6}}{3}$.") == "At xor, Δ^2 ≤ √6/3."
-    assert in_letters(r"\tau\dot{{\pi}} = 2\ln(s/(d\pi_0))") == "τπ̇ = 2 ln(s/(dπ_0))"
-
-
 letters = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
 cells = letters | st.sampled_from(["[bold]x[/]", "a  b", "sqrt(2)*c/16 + 1", "x" * 200, ":smile:"])
 hostile = cells | st.text(max_size=6) | st.sampled_from(["Δ", "中", "e\u0301", "a\tb", "\x1b[1m"])
@@ -76,26 +66,6 @@ def test_ordinary_tables_stand_in_columns():
         "  off       10  \n"
         "                \n"
     )
-
-
-@given(contents(cells) | contents(hostile))
-def test_no_line_is_too_long_and_none_steers_the_terminal(content):
-    shown = plain_table(*content)
-    columns = [sum(not unicodedata.combining(c) for c in line) for line in shown.split("\n")]
-    assert max(columns) <= MOST_COLUMNS
-    assert shown.replace("\n", "").isprintable() or any(c.isspace() for c in shown)
-    assert "\x1b" not in shown
-
-
-@pytest.mark.parametrize("width", [40, 80, 130])
-def test_columns_that_have_no_room_follow_below(width: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", str(width))
-    cells = [f"0.{k}234567890 [0.1, 0.2]" for k in range(1, 8)] + ["中文", "sqrt(15*C + 15)/(8*C)"]
-    title = "a title that is longer than forty columns are"
-    shown = plain_table(title, ["name", *"abcdefghi"], [["first", *cells]])
-    assert max(map(len, shown.splitlines())) <= width
-    assert all(shown.count(cell) == 1 for cell in cells)
-    assert shown.count("first") == shown.count("name") > 1
 
 
 def test_markdown_is_a_table_again():

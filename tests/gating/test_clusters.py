@@ -4,19 +4,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.cluster.vq import kmeans2
 
 import symreln as sr
-from symreln.errors import InputError
 from symreln.gating import algorithm_one
 from symreln.gating.clustering import (
     DRAWN,
     distinct_rows,
     kmeans,
     silhouette,
-    squared_distances,
 )
 from symreln.gating.replay import (
     _GateSchedule,
@@ -26,7 +22,6 @@ from symreln.gating.replay import (
     schedule_errors,
 )
 from tests.gating.planted import planted, trained_network
-from tests.strategies import examples
 
 
 def drawn_rows(seed: int, count: int = 60, samples: int = 6) -> np.ndarray:
@@ -55,36 +50,6 @@ def test_weights_stand_for_equal_rows_and_no_partition_is_better(seed: int) -> N
     tried = (np.array(labels) for labels in product(range(3), repeat=8))
     best = min(inertia(values, labels) for labels in tried if len(set(labels.tolist())) == 3)
     assert kmeans(distinct_rows(values), 3, 0).inertia == pytest.approx(best, abs=1e-12)
-
-
-@given(st.integers(0, 10_000), st.integers(1, 12))
-@examples(80)
-def test_every_cluster_has_rows_and_each_row_the_nearest(seed: int, clusters: int) -> None:
-    random = np.random.default_rng(seed)
-    stack = random.random((40, 5)) < random.random(5)
-    rows = distinct_rows(stack, random.random(40) + 0.01)
-    clusters = min(clusters, len(rows.values))
-    found = kmeans(rows, clusters, seed)
-    assert set(found.labels.tolist()) == set(range(clusters))
-    apart = squared_distances(rows.values, found.centroids)
-    own = np.take_along_axis(apart, found.labels[:, None], axis=1)[:, 0]
-    assert (own <= apart.min(axis=1) + 1e-9).all()
-
-
-def test_rows_that_are_few_or_near() -> None:
-    rows = distinct_rows(drawn_rows(5))
-    count = len(rows.values)
-    assert kmeans(rows, count, 0).inertia == pytest.approx(0, abs=1e-12)
-    with pytest.raises(InputError, match=f"K = {count + 1} for {count} different.*from 1 to"):
-        kmeans(rows, count + 1, 0)
-    values = 1 / 3 + np.array([[0.0, 0.0], [1e-14, 0.0], [0.0, -1e-15], [0.5, 0.0]])
-    assert len(distinct_rows(values).values) == 2
-    # Rows too near for their distance, but different: each is a cluster all the same.
-    near = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-9], [1.0, 1.0 - 1e-9]])
-    assert sorted(kmeans(distinct_rows(near), 3, 0).labels.tolist()) == [0, 1, 2]
-    two = distinct_rows(np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([5.0, 3.0]))
-    assert silhouette(kmeans(two, 1, 0), 0) == 0.0
-    assert silhouette(kmeans(two, 2, 0), 0) == pytest.approx(1.0)
 
 
 def test_silhouette_is_rousseeuws() -> None:
@@ -140,15 +105,6 @@ def test_planted_gates_are_found_with_their_number(monkeypatch) -> None:
     assert (given_number["clusters"], given_number["silhouettes"]) == (2, {})
 
 
-def test_more_clusters_are_tried_while_they_are_better(monkeypatch) -> None:
-    random = np.random.default_rng(0)
-    gates = random.random((14, 60)) < 0.5
-    active = np.broadcast_to(gates[np.arange(84) % 14], (3, 6, 84, 60))
-    found = found_of(monkeypatch, active ^ (random.random(active.shape) < 0.02))
-    assert len(found["silhouettes"]) == 16  # up to 17: three more, none of them better
-    assert {each["pattern"] for each in found["centroids"]} == {*map(text, gates)}
-
-
 def test_partial_gates_and_what_part_of_the_weight_is_covered(monkeypatch) -> None:
     active = np.broadcast_to(GATES[1], (3, 10, 20, 24)).copy()
     active[:, ::2, :, 0] = True
@@ -190,32 +146,6 @@ def test_a_window_starts_where_gates_change(switch: int) -> None:
     losses = np.ones((1, 11))
     losses[:, switch + 1 :] = 0
     assert _window_looks(planted(trained.active, trained.weights, losses), 2) == (0,)
-
-
-def test_light_and_dead_units_do_not_count() -> None:
-    random = np.random.default_rng(0)
-    light = random.random((30, 4)) < 0.5
-    gates = np.concatenate([np.repeat(EARLY, 5, axis=0), light, np.zeros((40, 4), dtype=bool)])
-    active = np.broadcast_to(gates, (1, 6, 80, 4))
-    weights = np.concatenate([np.ones(10), np.full(30, 1e-9), np.full(40, 5.0)])
-    trained = planted(active, weights)
-    found = _window_schedule(trained, trained, windows=1, clusters=2).gates[0, 0]
-    closed = (False,) * 4
-    assert {tuple(gate) for gate in found[:40].tolist()} - {closed} == {*map(tuple, EARLY.tolist())}
-    # Units that are dead stay closed, whatever gate would be nearest.
-    assert not found[40:].any()
-
-
-def test_windows_without_enough_units_are_joined() -> None:
-    kinds = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
-    active = np.broadcast_to(kinds, (1, 9, 3, 4)).copy()
-    active[:, :3] = kinds[0]
-    active[:, 6:] = kinds[[1, 1, 2]]
-    trained = planted(active, np.ones(3))
-    assert len(_window_looks(trained, 4)) == 3
-    # One different unit up to look 3, three in between, two from look 6 on.
-    assert _window_schedule(trained, trained, 4, 3).starts == (0,)
-    assert _window_schedule(trained, trained, 4, 2).starts == (0, 7)
 
 
 def test_own_gates_at_every_step_are_the_network() -> None:

@@ -15,7 +15,6 @@ from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.search import _residual_after, predicted_stages, stage_residuals
 from symreln.specs.model import Dataset
 from symreln.task_library.load import load
-from symreln.verdict.directions import gate_spectrum, singular_pairs
 from tests.strategies import examples, seeds
 
 
@@ -78,26 +77,6 @@ def test_float_svd_finds_the_same(seed: int) -> None:
         ]
         assert [rate for rate, _ in found.get(gate, [])] == pytest.approx([w for w, _ in wanted])
         assert [top for _, top in found.get(gate, [])] == [top for _, top in wanted]
-
-
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_orthogonal_samples_and_targets(count: int) -> None:
-    """One singular value 1/P with every open sample's direction: any gate but none is right."""
-    identity = ExactMatrix.identity(count)
-    found = self_consistent_gates(identity, identity, every_gate(identity))
-    assert len(found) == 2**count - 1
-    assert {str(each.s.to_sympy()) for each in found} == {f"1/{count}"}
-
-
-def test_a_degenerate_space_without_a_right_direction() -> None:
-    """Both singular values of the open gate are equal, yet its samples have no common side."""
-    inputs = ExactMatrix.from_rows([[1, 0, -1], [0, 1, -1]])
-    # R Xᵀ = 1: all of the plane is one eigenspace, but x_1 + x_2 + x_3 = 0.
-    residual = ExactMatrix.from_rows([[Fraction(2), -1, -1], [-1, Fraction(2), -1]])
-    spectrum = gate_spectrum(inputs, residual, (1, 1, 1))
-    (pair,) = singular_pairs(spectrum)
-    assert len(pair.vectors) == 2
-    assert self_consistent_gates(inputs, residual, [((1, 1, 1), 1)]) == ()
 
 
 def test_what_a_converged_stage_leaves() -> None:

@@ -1,6 +1,5 @@
 """All gates: against brute force by linear programming, and counts that are known."""
 
-from fractions import Fraction
 from itertools import product
 from math import comb
 from random import Random
@@ -13,7 +12,6 @@ from hypothesis import given
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.linear_programming import Direction, direction
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.arrangement import Found, _apart, _Step
 from symreln.gating.enumerate import enumerate_gates, pattern
 from symreln.task_library.load import load
 from tests.strategies import examples, seeds
@@ -91,49 +89,6 @@ def test_xor_without_the_hint_needs_samples_on_the_boundary() -> None:
     single = ["1000", "0100", "0010", "0001"]
     assert [pattern(gate) for gate in found.gates[~found.open]] == [*single, "0000"]
     assert found.count == 9
-
-
-@pytest.mark.parametrize("size", [1, 10**6, HUGE])
-def test_scales_of_inputs_and_samples_change_nothing(size: int) -> None:
-    rows = [[1, -2, 3, 0, 2, 1], [2, 1, -1, 1, -3, 1], [0, 1, 1, -2, 1, 1]]
-    plain = enumerate_gates(ExactMatrix.from_rows(rows))
-    scaled = [
-        [Fraction(v * size**k, 7 ** (i + 1)) for i, v in enumerate(row)]
-        for k, row in enumerate(rows)
-    ]
-    found = enumerate_gates(ExactMatrix.from_rows(scaled))
-    assert np.array_equal(found.gates, plain.gates)
-    for gate, witness in zip(found.gates, found.witnesses, strict=True):
-        signs = [
-            sum(int(w) * x for w, x in zip(witness, c, strict=True))
-            for c in zip(*scaled, strict=True)
-        ]
-        assert [value > 0 for value in signs] == gate.tolist()
-
-
-def test_more_samples_than_bits_in_a_word() -> None:
-    angles = [(k, 50 - abs(k - 50)) for k in range(100)]
-    found = enumerate_gates(ExactMatrix.from_rows([[x for x, _ in angles], [y for _, y in angles]]))
-    # A pencil of n distinct lines has 2n cells; samples 0 is the zero vector.
-    assert found.open.sum() == 2 * len({Fraction(y, x) for x, y in angles if x})
-
-
-@pytest.mark.parametrize("size", [2**62 + 1, 2**63 - 1, 2**63 + 1, 2**64 - 1, 2**70 + 1])
-def test_a_sample_beyond_int64_beside_witnesses_within_it(size: int) -> None:
-    """Three independent samples; an integer beyond int64 beside an array of it must stay whole."""
-    for third in ([1, 1, size], [size - 2, 2 - size, size], [size - 1, size - 4, 3]):
-        rows = [list(row) for row in zip([1, 0, 0], [0, 1, 0], third, strict=True)]
-        found = enumerate_gates(ExactMatrix.from_rows(rows))
-        assert found.count == 8
-        check_witnesses(rows, found)
-    flat = np.array([[1, 0, 1], [0, 1, 1], [0, 0, size]], dtype=object)
-    step = _Step(np.array([0, 0, 1]), flat[2])
-    for first in (3, size // 2 - 1):  # products with the third sample within int64, and next to it
-        before = Found(np.array([[True, True]]), np.array([[first, 1, 0]]))
-        after = _apart(flat, before, step, 2)
-        assert after.gates.tolist() == [[True, True, True], [True, True, False]]
-        assert all(type(value) is int for row in after.witnesses.tolist() for value in row)
-        check_witnesses(flat.tolist(), after)
 
 
 def test_bad_input() -> None:

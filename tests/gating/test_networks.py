@@ -1,6 +1,5 @@
 """Gates of trained networks as a user asks for them: K-means, replays, and their files."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,6 @@ import symreln as sr
 from symreln.errors import InputError
 from symreln.gating.observed import observe
 from symreln.gating.replay import _spec_schedule, schedule_errors
-from symreln.gating.selectivity import selectivity
-from tests.app.command import command
 from tests.gating.planted import planted
 
 SMALL = {"network.hidden": 30, "network.steps": 801, "network.init_std": "1/1000"}
@@ -130,71 +127,6 @@ def test_bad_input(given: dict | str, asked: dict, message: str) -> None:
     assert message in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("method", "option"),
-    [
-        ("kmeans", "--limit"),
-        ("kmeans", "--stages"),
-        ("enumerate", "--stages"),
-        ("enumerate", "--clusters"),
-        ("enumerate", "--seeds"),
-    ],
-)
-def test_options_of_another_method(method: str, option: str, tmp_path: Path) -> None:
-    found = command("gates", "xor", "--method", method, option, 3, "--out", tmp_path)
-    assert found.code == 2
-    assert f'{option[2:]} has no meaning with method="{method}"' in found.err
-    with pytest.raises(InputError, match=f"{option[2:]} has no meaning with method="):
-        sr.gates("xor", method, **{option[2:]: 3})
-
-
-def test_the_command_writes_what_the_call_returns(kmeans, tmp_path: Path) -> None:
-    sets = [text for key, value in SMALL.items() for text in ("--set", f"{key}={value}")]
-    typed = ["gates", "xor", "--method", "kmeans", "--clusters", "4", "--seeds", "3", *sets]
-    out = ["--every", "50", "--out", str(tmp_path)]
-    shown = command(*typed, *out).out
-    assert json.loads((tmp_path / "gates.json").read_text()) == kmeans.to_json()
-    assert all(line in shown for line in kmeans.lines())
-
-
 CONTEXT = np.repeat([1, 2, 3], 8)
 ITEM = np.tile(range(8), 3)
 LABELS = {"context": CONTEXT.tolist(), "item": ITEM.tolist()}
-
-
-def test_selectivity_of_gates_of_the_contextual_task() -> None:
-    gates = np.array([CONTEXT == 1, CONTEXT != 1, CONTEXT > 0, (CONTEXT == 1) & (ITEM < 4)])
-    found = selectivity(gates, LABELS)
-    assert found.values == {"context": 3, "item": 8}
-    np.testing.assert_allclose(found.breadth["context"], [1, 2, 3, 1])
-    np.testing.assert_allclose(found.breadth["item"], [8, 8, 8, 4])
-    np.testing.assert_allclose(found.explained["context"][:2], [1, 1])
-    np.testing.assert_allclose(found.explained["item"][:2], [0, 0], atol=1e-12)
-    assert np.isnan(found.explained["context"][2])  # always open: no variance to explain
-    # Open on half of the items of one context: 4 of 24. Between contexts lies 1/18 of a total of
-    # 5/36, so 2/5; between items 1/36, so 1/5. The context explains more, and leaves 3/5.
-    np.testing.assert_allclose(found.mixed[[0, 1, 3]], [0, 0, 3 / 5], atol=1e-12)
-    # What is not known has no part in a mean, and nothing known is None.
-    assert found.mean(np.array([0.0, 3, 9, 1]))["explained"]["context"] == pytest.approx(3.4 / 4)
-    assert found.mean(np.array([0.0, 0, 9, 0]))["explained"]["context"] is None
-
-
-def test_selectivity_is_an_analysis_of_variance() -> None:
-    random = np.random.default_rng(0)
-    response = random.random(24)
-    table = response.reshape(3, 8)
-    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
-    interaction = ((table - rows - columns + table.mean()) ** 2).sum()
-    total = ((table - table.mean()) ** 2).sum()
-    found = selectivity(response[None], LABELS)
-    explained = found.explained["context"][0] + found.explained["item"][0]
-    assert explained + interaction / total == pytest.approx(1)
-    # Scale and order change nothing.
-    order = random.permutation(24)
-    shuffled = {name: [values[k] for k in order] for name, values in LABELS.items()}
-    other = selectivity(1e-6 * response[None, order], shuffled)
-    np.testing.assert_allclose(other.mixed, found.mixed)
-    np.testing.assert_allclose(other.breadth["item"], found.breadth["item"])
-    useless = {"sample": list(range(24)), "all": ["x"] * 24, "context": LABELS["context"]}
-    alone = selectivity(response[None], useless)
-    assert (alone.values, alone.mixed) == ({"context": 3}, None)

@@ -52,11 +52,3 @@ def test_targets_break_symmetries_and_parameters_may_stand_in_the_data() -> None
     assert sample_group(dataset.inputs, dataset.targets).order == 8
     uneven = ExactMatrix.from_rows([[1, 1, -1, 2]])
     assert sample_group(dataset.inputs, uneven).order == 2
-
-
-def test_a_graph_whose_samples_look_alike_but_are_not() -> None:
-    """A hexagon beside two triangles: every sample has two neighbours, yet there are two orbits."""
-    edges = [(k, (k + 1) % 6) for k in range(6)]
-    edges += [(6, 7), (7, 8), (8, 6), (9, 10), (10, 11), (11, 9)]
-    rows = [[int(sample in edge) for sample in range(12)] for edge in edges]
-    assert sample_group(ExactMatrix.from_rows(rows)).order == 12 * (6 * 6 * 2)

@@ -7,16 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
-from symreln.gating import arrangement, search
-from symreln.gating.arrangement import flats
-from symreln.gating.consistent import GrowingGate, self_consistent_gates
-from symreln.gating.enumerate import enumerate_gates
-from symreln.gating.partial import every_partial_gate, partial_gates
-from symreln.gating.serialise import number_text
-from symreln.networks.orbits import sample_group
+from symreln.gating import search
+from symreln.gating.consistent import GrowingGate
+from symreln.gating.partial import partial_gates
 from symreln.task_library.load import load
 from tests.gating.test_subsets import formulas_at
 from tests.strategies import seeds
@@ -82,22 +77,6 @@ def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale:
         is_kept(found, inputs.to_numpy(), residual.to_numpy())
 
 
-def test_the_second_stage_of_three_contexts() -> None:
-    """No gate of 0 and 1 is self-consistent there, and all 260 sign vectors leave these."""
-    inputs, residual = residual_of(3, 2)
-    assert sum(len(flat.signs) for flat in flats(inputs)) == 260
-    gates = [(tuple(map(int, gate)), 1) for gate in enumerate_gates(inputs).gates]
-    assert self_consistent_gates(inputs, residual, gates) == ()
-    found = search.search(inputs, residual)
-    assert found.complete
-    assert [(str(g.s.to_sympy()), g.size, g.kind) for g in found.candidates] == [
-        ("sqrt(10)/36", 6, "partial"),
-        ("sqrt(10)/36", 6, "partial"),
-    ]
-    # The third kind of fixed directions, of rate 1/12, is a saddle: units leave it.
-    assert len(found.winners) == 12
-
-
 def test_units_settle_on_them() -> None:
     """The flow in floats proposes, what is kept is proven; slow saddles are left out."""
     inputs, residual = residual_of(3, 4)
@@ -136,74 +115,4 @@ def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
         assert best * (1 - 1e-9) <= float(found.candidates[0].s) <= best * (1 + 3e-4)
 
 
-def check_that_none_is_left_out(inputs: ExactMatrix, residual: ExactMatrix) -> None:
-    """Every face asked exactly gives what is found with float64 in between."""
-    every = [(tuple(signs), 1) for flat in flats(inputs) for signs in flat.signs.tolist()]
-    slow = {gate.pattern: gate.s for gate in partial_gates(inputs, residual, every)}
-    alone = sample_group(ExactMatrix.identity(inputs.shape[1]), inputs, residual)
-    fast = every_partial_gate(inputs, residual, alone)
-    assert sum(gate.size for gate in fast) == len(slow)
-    assert all(slow[gate.pattern] == gate.s for gate in fast)
-
-
-@given(seeds)
-@settings(max_examples=15, deadline=None)
-def test_float64_leaves_no_partial_gate_out(seed: int) -> None:
-    _, _, inputs, residual = random_data(seed, 2)
-    check_that_none_is_left_out(inputs, residual)
-
-
-@pytest.mark.parametrize("seed", [3, 16, 29])
-def test_dependent_inputs_hide_no_partial_gate(seed: int) -> None:
-    """Rows of X that depend on others count for lengths: gates of these data were left out."""
-    random = Random(seed)
-    x = [[random.randint(-2, 2) for _ in range(6)] for _ in range(3)]
-    weights = [random.randint(-3, 3) for _ in range(3)]
-    x.append([sum(k * v for k, v in zip(weights, c, strict=True)) for c in zip(*x, strict=True)])
-    r = [[random.randint(-3, 3) for _ in range(6)] for _ in range(random.randint(1, 2))]
-    check_that_none_is_left_out(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
-
-
-def test_a_boundary_that_attracts_although_one_sample_pushes_off() -> None:
-    """x and -x together: opening one pushes on, but what is open pushes back harder."""
-    # Sample 1 is along w with a part off the boundary; 2 and 3 are negatives of each other.
-    inputs = ExactMatrix.from_rows([[3, 0, 0], [1, 1, -1]])
-    residual = ExactMatrix.from_rows([[4, -9, 1]])
-    gate = search.search(inputs, residual).candidates[0]
-    assert (gate.pattern, str(gate.s.to_sympy())) == ("1//", "4")
-    is_kept(gate, inputs.to_numpy(), residual.to_numpy())
-    assert search._sliding_gates(inputs, residual)[0].pattern == "1//"
-
-
-def test_stages_go_on_where_the_fastest_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The common gate has the largest singular value; on what it leaves units propose gates."""
-    monkeypatch.setattr(arrangement, "_MOST_CHOICES", 10)
-    found = sr.gates(sr.load("contextual-3", ["dataset.items=2"]), stages=3).to_json()["stages"]
-    assert [stage["winner_proven"] for stage in found] == [True, False]
-    assert all(stage["winners"] and not stage["complete"] for stage in found)
-    assert "a faster partial gate may exist" in found[1]["told"]
-
-
 SIZES = [Fraction(10) ** 400, Fraction(1), Fraction(10) ** -250, Fraction(10) ** 120]
-
-
-def test_the_sizes_of_samples_change_no_gate() -> None:
-    """x·c and r/c leave all rates: no entry needs to fit into float64."""
-    x, r, inputs, residual = random_data(3, 4)
-    sizes = [SIZES[n % len(SIZES)] for n in range(inputs.shape[1])]
-    larger = [[v * c for v, c in zip(row, sizes, strict=True)] for row in x]
-    over = [[7 * v / c for v, c in zip(row, sizes, strict=True)] for row in r]
-    expected = search.search(inputs, residual)
-    found = search.search(ExactMatrix.from_rows(larger), ExactMatrix.from_rows(over))
-    assert found.proven
-    assert found.winners == expected.winners
-    assert float(found.candidates[0].s) == pytest.approx(7 * float(expected.candidates[0].s))
-    assert found.bound == pytest.approx(7 * (expected.bound or 0))
-
-
-def test_a_rate_beyond_float64_is_found_and_written() -> None:
-    inputs = ExactMatrix.from_rows([[Fraction(10) ** 400, 2], [3, 1]])
-    found = search.search(inputs, ExactMatrix.from_rows([[1, 2]]))
-    assert found.winners == ((1, 1),)
-    assert found.bound is None
-    assert number_text(found.candidates[0].s) == "5.00000e+399"

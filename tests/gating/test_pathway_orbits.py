@@ -6,7 +6,7 @@ import pytest
 
 import symreln as sr
 from symreln.calls.derive import derive
-from symreln.claims.early import EarlyStrengths, _why_unsupported
+from symreln.claims.early import why_unsupported
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load
 
@@ -55,46 +55,6 @@ def test_pathways_that_a_symmetry_of_the_derivation_maps_onto_each_other_are_one
     assert (known == [*range(len(known))]) == (name == "contextual-different")
 
 
-def test_a_rotation_that_permutes_no_inputs_counts():
-    """x_2 is the mirror image of x_1 in a line along no coordinate."""
-    x, gates = [["1", "3/5"], ["0", "4/5"]], ({"gate": [1, 0]}, {"gate": [0, 1]})
-    assert orbits(derived(x, [["2", "2"]], *gates)) == [0, 0]
-    # Signs of outputs are rotations too; sizes that differ are not.
-    assert orbits(derived(x, [["2", "-2"]], *gates)) == [0, 0]
-    assert orbits(derived(x, [["2", "1"]], *gates)) == [0, 1]
-
-
-def test_gates_in_orbits_of_their_own_are_alone():
-    x = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "2"]]
-    gates = ([1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1])
-    found = orbits(derived(x, [["1", "1", "1"]], *({"gate": gate} for gate in gates)))
-    assert found == [0, 0, 2, 3, 4, 4]
-
-
-def test_inputs_of_a_pathway_must_be_mapped_too():
-    x, y = [["1", "0"], ["0", "1"], ["1", "1"]], [["1", "1"]]
-    own = [{"gate": "all", "inputs": inputs} for inputs in ([0, 2], [1, 2], [0, 1])]
-    # The swap of both samples exchanges the first two inputs and keeps the third.
-    assert orbits(derived(x, y, *own)) == [0, 0, 2]
-
-
-def test_a_supported_gate_has_no_reason():
-    assert reasons(derived([["1", "0"], ["0", "1"]], [["1", "2"]], {"gate": "all"})) == [""]
-
-
-def test_a_sample_that_is_zero_opens_and_closes_nothing():
-    x = [["1", "0", "0"], ["0", "1", "0"]]
-    open_there, closed_there = {"gate": [1, 1, 1]}, {"gate": [1, 1, 0]}
-    assert reasons(derived(x, [["1", "2", "0"]], open_there, closed_there)) == ["", ""]
-
-
-def test_of_several_leading_directions_one_must_open_the_gate():
-    x, y = [["1", "0", "-1"], ["0", "1", "-1"]], [["1", "0", "0"], ["0", "1", "0"]]
-    found = reasons(derived(x, y, {"gate": [1, 1, 0]}, {"gate": [1, 1, 1]}))
-    assert found[0] == ""
-    assert "space of 2 dimensions" in found[1]
-
-
 def test_the_reason_names_the_samples():
     x, y = [["1", "3/5"], ["0", "4/5"]], [["1", "1"]]
     (found,) = reasons(derived(x, y, {"gate": [1, 0]}))
@@ -104,14 +64,6 @@ def test_the_reason_names_the_samples():
     assert "opens samples 2, 3 too" in found
     (found,) = reasons(derived([["1", "-1"]], [["3", "1"]], {"gate": "all"}))
     assert "closes sample 2" in found
-
-
-def test_units_see_inputs_that_a_pathway_does_not():
-    x, y = [["1", "0"], ["0", "1"]], [["1", "1"]]
-    derivation = derived(x, y, {"gate": "all", "inputs": [0]})
-    assert "see inputs" in derivation.unsupported["p1"]
-    assert isinstance(derivation.early, EarlyStrengths)
-    assert not dict(derivation.early)
 
 
 @pytest.mark.parametrize(

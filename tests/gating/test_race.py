@@ -1,32 +1,18 @@
 """Races over a parameter: XoR, every interval asked at other numbers, and trained networks."""
 
-import json
-from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
-from pathlib import Path
-from random import Random
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
 
 import symreln as sr
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.domain import Range
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.gating import wall_polynomials
-from symreln.gating.confronted import confront, confronted_points
 from symreln.gating.consistent import sign_pattern
-from symreln.gating.enumerate import enumerate_gates, gates_along
-from symreln.gating.observed import nearest_observer
-from symreln.gating.parameter_intervals import over, pieces
+from symreln.gating.parameter_intervals import pieces
 from symreln.gating.search import search
-from tests.app.command import command
-from tests.campaigns.race_winners import TOLERANCE, compared
-from tests.campaigns.races import WHOLE, check_race, matrix, text, within
-from tests.strategies import seeds
+from tests.campaigns.races import WHOLE, text, within
 
 
 def ends(part) -> tuple[str | None, str | None]:
@@ -66,68 +52,6 @@ def test_xor_is_the_known_answer(xor) -> None:
     ]
     rates = {each.pattern: (text(each.rate), each.size) for each in xor.runners}
     assert rates == {"1000": ("sqrt(Delta**2 + 2)/4", 4), "1100": ("Abs(Delta)/2", 2)}
-
-
-def test_the_command_says_so(tmp_path: Path) -> None:
-    typed = ["race", "xor", "--set", "parameters.Delta.value=2", "--out", str(tmp_path)]
-    shown = command(*typed)[1]
-    assert "Delta = sqrt(6)/3: the speeds of 1100, 1000 cross, the winner changes" in shown
-    assert "\nfastest for 0 ≤ Delta < sqrt(6)/3: 1000\n" in shown
-    assert "\nfastest for sqrt(6)/3 < Delta: 1100\n" in shown
-    drawn = (tmp_path / "race.svg").read_text("utf-8")
-    assert "<!-- all open, 1111: no ReLU unit -->" in drawn
-    found = json.loads((tmp_path / "race.json").read_text())
-    assert (found["format"], found["winner"]) == ("symreln-race/2", ["1100"])
-    kinds = [(b["value"]["expr"], b["kind"]) for b in found["boundaries"]]
-    assert kinds == [("0", "existence"), ("sqrt(6)/3", "speed"), ("sqrt(2)", "existence")]
-    speeds = {c["pattern"]: c["speed"]["decimal"] for c in found["candidates"]}
-    assert speeds["1100"] == "1"
-
-
-def test_a_winner_is_called_proven_where_the_parameter_has_a_value(xor) -> None:
-    assert xor.winner_proven
-    assert not replace(xor, race=replace(xor.race, why="partial gates")).winner_proven
-    (delta,) = xor.spec.parameters
-    unknown = replace(xor.spec, parameters=(replace(delta, value=None),))
-    assert not replace(xor, spec=unknown).winner_proven
-
-
-def test_gates_of_the_data_change_at_critical_values() -> None:
-    delta = over(sr.load("xor").dataset.inputs, "Delta")
-    counts = {
-        (piece.is_root, len(gates or ()))
-        for piece, gates in gates_along(delta, Range(name="Delta"))
-    }
-    assert counts == {(False, 15), (True, 9)}
-    a = Scalar.symbol("a", ("a",))
-    inputs = ExactMatrix.from_rows([[1, a, 1], [0, 1, a * a - 2]], ("a",))
-    found = list(gates_along(inputs, Range(name="a", low=Fraction(0), open_low=True)))
-    # x_1 = (1, 0) and x_3 = (1, a² - 2) are parallel at √2; x_2 = (a, 1) and x_3 where a³ = 2a + 1.
-    assert [(text(piece.low), text(piece.high)) for piece, _ in found] == [
-        ("0", "sqrt(2)"),
-        ("sqrt(2)", "1/2 + sqrt(5)/2"),
-        ("1/2 + sqrt(5)/2", None),
-    ]
-    assert all(set(one or ()) != set(two or ()) for (_, one), (_, two) in pairwise(found))
-
-
-@given(seeds)
-@settings(max_examples=15, deadline=None)
-def test_gates_hold_throughout_an_interval(seed: int) -> None:
-    random = Random(seed)
-    inputs = matrix(random, 2, 4, 2)
-    found = list(gates_along(inputs, WHOLE))
-    for value in (Fraction(random.randint(-60, 60), 17) for _ in range(6)):
-        for piece, gates in found:
-            if not piece.is_root and within(piece, value):
-                there = enumerate_gates(inputs.substitute({"a": value}))
-                assert gates == [tuple(map(int, gate)) for gate in there.gates]
-
-
-@pytest.mark.parametrize(("kind", "seed"), [(1, 11), (2, 2), (2, 7)])
-def test_the_race_holds_throughout(kind: int, seed: int) -> None:
-    """Chosen so that leaving out openings of irrational rates is seen; many by the campaign."""
-    check_race(kind, seed, every=8)
 
 
 def test_pieces_cover_the_range_and_ends_count() -> None:
@@ -238,60 +162,3 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # -- trained networks -----------------------------------------------------------------------------
-
-
-def test_points_lie_on_both_sides_of_every_boundary(xor) -> None:
-    points = confronted_points(xor.race, 2)
-    marks = [float(mark.value) for mark in xor.race.boundaries]
-    for low, high in zip([0.0, *marks[1:]], [*marks[1:], 9.0], strict=True):
-        assert sum(low < point < high for point in points) == 2
-    assert points[0] == 0
-    # The last interval has no end: it is drawn as wide as the one before it.
-    low, high = xor.race.ends(len(xor.race.pieces) - 1)
-    assert high - low == pytest.approx(2**0.5 - (2 / 3) ** 0.5)
-
-
-@pytest.mark.parametrize(
-    ("value", "std"), [("1/2", "1/10000"), ("9/10", ["1/5000", "1/20000"]), ("3/2", "1/10000")]
-)
-def test_networks_take_the_shares_at_infinite_width(xor, value: str, std) -> None:
-    given = sr.load("xor", {"network.init_std": std})
-    point = confront(xor.race, given, Fraction(value), 20, 3)
-    assert point.agrees, point.classes
-    assert point.fastest_taken
-    assert point.left < 1e-6
-    # Units that have not grown show where single samples stop being self-consistent.
-    (units,) = (each.units for each in point.classes if each.pattern == "1000")
-    assert (units > 0.5) is (Fraction(value) ** 2 < 2)
-
-
-def test_the_linear_solution_is_named_and_impossible(xor) -> None:
-    (other,) = xor.beside
-    assert (other.pattern, other.name, other.realisable) == ("1111", "all open", False)
-    assert other.speed.to_float({"Delta": Fraction(3)}) == pytest.approx(3.0)
-    answer = sr.race(sr.load("xor", {"network.steps": 60}), seeds=1, points=1)
-    points = answer.to_json()["confronted"]["points"]
-    assert len(points) == 4
-    files = answer.files()
-    assert "no ReLU unit can have it" in files["race.md"]
-    assert "| Delta | theory" in files["race.md"]
-    assert "\n| 0 | 1000 |" in files["race.md"]
-    assert len(repr(answer)) < 3000
-
-
-def test_units_are_counted_for_the_nearest_gate_and_told_from_those_beside_it() -> None:
-    x = np.eye(3)
-    observe = nearest_observer(x, [[(1, -1, -1), (-1, 1, -1)], [(1, 1, -1)]])
-    w = np.array([[[1.0, -1, -1], [-1, 2, -1], [2, 2, -1], [3, 1, 0], [1, 1, 1]]])
-    found = observe(0, (w,))
-    assert found[0].tolist() == [0, 0, 1, 1, 1]
-    observe = nearest_observer(x, [[(1, 1, -1)], [(1, 0, -1)], [(1, -1, -1)]])
-    w = np.array([[[2.0, 1, -1], [2, 1e-3, -1], [2, -1e-3, -1], [2, -1, -1]]])
-    assert observe(0, (w,))[0].tolist() == [0, 1, 1, 2]
-
-
-@pytest.mark.parametrize("seed", [0, 2, 5, 7])
-def test_the_winner_is_what_units_grow_at(seed: int) -> None:
-    """A slice of the campaign."""
-    found = compared(seed)
-    assert max(found.above, found.below) < TOLERANCE

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,10 +10,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.errors import InputError, NotSupportedError
-from symreln.gating.confronted import ClassShare, RacePoint
 from symreln.gating.context_subsets import formulas
-from symreln.gating.observed import nearest_observer, observe, wide_shares
 from tests.app.command import command
 from tests.gating.subset_identities import SCALE, C, M, N, proofs
 
@@ -105,14 +101,6 @@ def test_who_is_faster() -> None:
             assert 0 < float(here["outside"]) < 1
 
 
-def test_other_structures_have_speeds_and_no_formulas() -> None:
-    """Ring and cross: contexts differ, and so do the speeds of subsets of one size."""
-    answer = sr.race("contextual-different", by="context")
-    assert [name.count("0") for name in answer.found.winner] == [0]
-    assert len([each for each in answer.found.runners if each.name.startswith("m = 2")]) > 1
-    assert "formulas" not in answer.to_json()
-
-
 def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
     """Samples are orthonormal: a gate grows as the larger of a and √5, over P."""
     found = sr.race(written(tmp_path), "a", by="kind").found.race
@@ -128,22 +116,6 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
     # A direction along one kind alone keeps that kind's gate, and no other.
     for part in found.pieces:
         assert all(each.self_consistent is (each.pattern != "111") for each in part.runners)
-
-
-@pytest.mark.parametrize("stage", [1, 2])
-def test_pieces_agree_with_races_at_values(stage: int) -> None:
-    """The second route: the race at single values of the parameter, and all speeds in floats."""
-    spec = sr.load("contextual-3", {"dataset.items": 2})
-    found = sr.race(spec, "c", by="context", stage=stage).found
-    for value in (Fraction(1, 7), Fraction(1), Fraction(5, 2), Fraction(9)):
-        here = sr.load("contextual-3", {"dataset.items": 2, "parameters.c.value": str(value)})
-        at = sr.race(here, by="context", stage=stage).found
-        part, (there,) = found.race.at(value), at.race.pieces
-        assert (part.order, part.kept) == (there.order, there.kept)
-        x, r = at.learned.dataset.arrays
-        for runner in part.runners:
-            top = np.linalg.svd((r * np.array(runner.gate)) @ x.T / x.shape[1])[1][0]
-            assert runner.rate.to_float({"c": value}) == pytest.approx(top, rel=1e-12)
 
 
 def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
@@ -165,85 +137,3 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     drawn = (tmp_path / "out" / "race.svg").read_text()
     assert "m = 1 (left)" in drawn
     assert "trained networks" in drawn
-
-
-def test_a_gate_without_speed_takes_part_in_what_networks_have() -> None:
-    """On what a common pathway leaves it has none; networks have it until they leave it."""
-    small = {"dataset.items": 2, "network.steps": 50}
-    answer = sr.race(sr.load("contextual-3", small), by="context", stage=2, seeds=1)
-    (point,) = answer.to_json()["confronted"]["points"]
-    assert point["value"] is None
-    assert len(point["classes"]) == 3
-    assert sum(each["measured"] for each in point["classes"]) == pytest.approx(1)
-    assert "111111" not in [each["pattern"] for each in answer.to_json()["candidates"]]
-    assert not any(name.endswith(".svg") for name in answer.files())
-
-
-def test_shares_at_infinite_width_are_those_of_a_wide_network(tmp_path: Path) -> None:
-    """Two routes: balanced particles drawn in pairs, and one network of many units."""
-    spec = sr.load(written(tmp_path), {"parameters.a.value": 2}).at_values()
-    wide = replace(spec, network=replace(spec.network, hidden=6000))
-    steps = [0, 20, spec.network.steps - 1]
-    gates = [[(1, -1, -1)], [(-1, 1, 1)], [(1, 1, 1), (-1, -1, -1)]]
-    nearest = nearest_observer(spec.dataset.arrays[0], gates)
-    seen = observe(wide, seeds=1, steps=steps, observers={"m": nearest})
-    (network,) = seen.class_shares("m", 3)
-    shares, errors = wide_shares(wide, nearest, 3, steps)
-    assert errors.shape == shares.shape == (3, 3)
-    assert np.ptp(network, axis=0).max() > 0.2  # they change while it learns
-    np.testing.assert_allclose(shares, network, atol=0.03)
-    assert 0 < errors.max() < 0.03
-
-
-def test_nothing_to_learn_has_no_shares_at_infinite_width(tmp_path: Path) -> None:
-    table = TABLE.replace('"a", 0, 0], [0, 2, 1', "0, 0, 0").replace("steps = 1501", "steps = 9")
-    spec = written(tmp_path, table.replace("[parameters.a]\npositive = true\n", ""))
-    (point,) = sr.race(spec, by="kind", seeds=2).found.points
-    assert all(each.predicted is None for each in point.classes)
-    assert point.agrees is None
-
-
-def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
-    report = sr.race(written(tmp_path), "a", by="kind").found
-    shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
-    point = RacePoint(
-        value=Fraction(1), seeds=2, order=(("011",), ("100",)),
-        classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
-        left=0.0,
-    )  # fmt: skip
-    known = tuple(replace(each, predicted=each.measured) for each in point.classes)
-    no_spread, minutes, late = "One network has no spread", "takes minutes", "does not have most"
-    for changes, said, unsaid in (
-        ({"seeds": 1}, ["sqrt(5)", "| – | m = 1 (left) 0.600", minutes, late], [no_spread]),
-        ({"classes": known}, ["| **no** | yes |"], [minutes]),
-        ({"classes": known, "seeds": 1}, [no_spread], []),
-        ({"order": (("100",), ("011",))}, [minutes], [late]),
-    ):
-        text = replace(report, points=[replace(point, **changes)]).tables["race.md"]
-        assert all(each in text for each in said)
-        assert not any(each in text for each in unsaid)
-
-
-def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
-    with pytest.raises(NotSupportedError, match=r"degree 7 over c.*Give c a value"):
-        sr.race("contextual-different", "c", by="context")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--by", "kind", "--points", "2"), "points has no meaning with by without over"),
-        (("--by", "kind", "--limit", "9"), "limit has no meaning with by"),
-        (("--by", "colour", "--over", "a"), "found --by colour; the data have these labels: kind"),
-        (("--by", "kind", "--over", "q"), 'found no parameter "q" in the spec'),
-        (("--by", "kind"), "a has no value"),
-    ],
-)
-def test_options_that_would_not_be_heard(
-    tmp_path: Path, options: tuple[str, ...], said: str
-) -> None:
-    found = command("race", written(tmp_path), *options, "--out", tmp_path / "out")
-    assert found.code == 2
-    assert said in found.err
-    with pytest.raises(InputError, match="has 16 values; gates by subsets need 2 to 12"):
-        sr.race(sr.load("linear-hierarchy", {"dataset.items": 16}), by="item")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +14,8 @@ import pytest
 
 import symreln as sr
 from symreln.base import pool
-from symreln.base.rounding import percent
 from symreln.calls import reproduce as calls
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import InputError
 from symreln.report.reproduction import FINDINGS, marked
 from tests.app.command import command
 
@@ -55,6 +54,13 @@ def scripts(tmp_path, monkeypatch):
     for name in names:
         (tmp_path / f"{name}.py").write_text(PAGE.format(log=log, more="").lstrip())
     return log
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Pages side by side in threads: processes would not see what a test replaces."""
+    pools = contextmanager(lambda workers: (yield ThreadPoolExecutor(workers)))
+    monkeypatch.setattr(pool, "processes", pools)
 
 
 def test_every_page_has_a_short_script_over_the_public_interface():
@@ -188,31 +194,6 @@ def test_a_page_that_fails_is_not_written(scripts, tmp_path):
     assert not (tmp_path / "out" / "one" / "page.json").exists()
 
 
-@pytest.fixture
-def threads(monkeypatch):
-    """Pages side by side in threads: processes would not see what a test replaces."""
-    pools = contextmanager(lambda workers: (yield ThreadPoolExecutor(workers)))
-    monkeypatch.setattr(pool, "processes", pools)
-
-
-@pytest.mark.usefixtures("threads")
-@pytest.mark.parametrize("more", ["sr.race('xor', 'nothing')", "sr.load('xor', {'nothing': 1})"])
-def test_a_page_that_fails_loses_no_other(scripts, tmp_path, more):
-    good = (tmp_path / "one.py").read_text()
-    (tmp_path / "one.py").write_text(PAGE.format(log=scripts, more=more).lstrip())
-    with pytest.raises(InputError, match=r"(?s)could not be made: one: .*nothing"):
-        sr.reproduce(directory=tmp_path / "out")
-    assert 'href="two/page.html"' in (tmp_path / "out" / "index.html").read_text()
-    # A defect is not put into words, but loses no other page either.
-    (tmp_path / "two.py").write_text(PAGE.format(log=scripts, more="1 / 0").lstrip())
-    (tmp_path / "one.py").write_text(good)
-    with pytest.raises(ZeroDivisionError):
-        sr.reproduce(directory=tmp_path / "out")
-    index = (tmp_path / "out" / "index.html").read_text()
-    assert 'href="one/page.html"' in index
-    assert 'href="two/page.html"' not in index
-
-
 @pytest.mark.usefixtures("threads")
 def test_an_interrupt_leaves_an_index_of_what_is_ready(scripts, tmp_path, monkeypatch):
     def first_alone(futures):
@@ -225,32 +206,6 @@ def test_an_interrupt_leaves_an_index_of_what_is_ready(scripts, tmp_path, monkey
     with pytest.raises(KeyboardInterrupt):
         sr.reproduce(directory=tmp_path / "out")
     assert 'href="one/page.html"' in (tmp_path / "out" / "index.html").read_text()
-
-
-def test_what_a_killed_process_left_is_cleared_away(scripts, tmp_path):
-    left = tmp_path / "out" / "one" / "xor" / ".symreln.1-0123456789ab.tmp"
-    left.mkdir(parents=True)
-    sr.reproduce("one", tmp_path / "out")
-    assert not left.exists()
-
-
-def test_a_killed_process_is_said(scripts, tmp_path, monkeypatch):
-    class Deadly(ThreadPoolExecutor):
-        def submit(self, work, /, *arguments, **settings):
-            raise BrokenExecutor
-
-    monkeypatch.setattr(pool, "_Processes", lambda *_, **__: Deadly())
-    with pytest.raises(LimitReachedError, match="start the same command again"):
-        sr.reproduce(directory=tmp_path / "out")
-
-
-def test_pages_of_other_versions_are_made_again(scripts, tmp_path, monkeypatch):
-    sr.reproduce("one", tmp_path / "out")
-    monkeypatch.setattr(calls, "library_versions", lambda: {"symreln": "9", "numpy": "1"})
-    found = sr.reproduce("two", tmp_path / "out")
-    assert [page["name"] for page in found.pages] == ["two"]
-    sr.reproduce("one", tmp_path / "out")
-    assert scripts.read_text().split() == ["one", "two", "one"]
 
 
 def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
@@ -271,44 +226,9 @@ def test_the_command_prints_what_it_found(scripts, tmp_path):
     assert told == json.loads((tmp_path / "out" / "reproduction.json").read_text())
 
 
-def test_the_table_of_a_page_is_that_of_the_confrontation(tmp_path, monkeypatch):
-    names = ("linear-hierarchy", "routing")
-    monkeypatch.setattr(calls, "NAMES", names)
-    found = sr.reproduce(directory=tmp_path)  # side by side, in processes of their own
-    page, routing = found.pages
-    assert (page["name"], routing["name"]) == names
-    told = json.loads((tmp_path / "linear-hierarchy/linear-hierarchy/validation.json").read_text())
-    (table,) = (each for each in page["tables"] if "Distances" in each["caption"])
-    rows = {name: cells for name, *cells in table["rows"]}
-    found = told["intervals"]["pairs"]["closed_vs_relu"]["max_abs_over_initial"]
-    shown = rows["judged: closed forms – linear network"][0]
-    assert shown.startswith(percent(found["value"]))
-    assert told["free_constants"] == 0
-    assert all(
-        each["outcome"] in (None, "proven", "computed", "confirmed", "undecided")
-        for each in page["statements"]
-    )
-
-
 def test_words_between_marks_are_mathematics_and_names():
     kinds = [type(part).__name__ for part in marked("a $x$ and `y`; 5 $ and `")]
     assert kinds == ["str", "Math", "str", "Code", "str"]
-
-
-@pytest.mark.usefixtures("threads")
-def test_a_page_whose_package_is_missing_is_left_out_before_the_work(
-    scripts, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(calls, "_NEEDS", {"two": ("no_such_package", "data")})
-    out = str(tmp_path / "out")
-    result = command("reproduce", "--out", out)
-    assert result.code == 0, result.err
-    assert "two is left out" in result.out
-    assert "pip install 'symreln[data]'" in result.out
-    assert scripts.read_text().split() == ["one"]
-    alone = command("reproduce", "two", "--out", out)
-    assert alone.code == 2
-    assert "pip install 'symreln[data]'" in alone.err
 
 
 @pytest.mark.usefixtures("threads")
@@ -319,10 +239,3 @@ def test_an_error_of_a_spec_is_one_sentence(scripts, tmp_path):
         sr.reproduce("all", tmp_path / "out")
     assert str(caught.value).startswith("reproduce: pages that could not be made: one: the spec")
     assert len(str(caught.value).splitlines()) == 3  # and not a line a letter
-
-
-def test_the_index_names_findings_without_pages_once(scripts, tmp_path):
-    sr.reproduce("one", tmp_path / "out")
-    text = (tmp_path / "out" / "index.html").read_text()
-    assert text.count("Pages about finding 2, 3, 4, 5 are not made yet") == 1
-    assert "Finding 2." not in text

@@ -105,15 +105,6 @@ def test_a_sweep_says_what_validate_says(swept):
     assert [*found.files()] == ["sweep.json"]
 
 
-def test_kappa_is_that_of_validate(tmp_path):
-    small = {"network.hidden": 6, "network.steps": 30, "network.init_std": "1/10"}
-    over = {"parameters.Delta.value": ["1/2"]}
-    asked = {"overrides": small, "seeds": 2, "rng": 4}
-    (row,) = sr.sweep("xor", over, directory=tmp_path, **asked).rows
-    given = sr.load("xor", {**small, "parameters.Delta.value": "1/2"})
-    assert row.metrics == sr.validate(given, seeds=2, rng=4, diagnosis=False).intervals
-
-
 def test_only_what_is_missing_is_done_whole_or_in_parts(spec, swept, tmp_path):
     (_, done), out = swept, tmp_path / "out"
     parts = [command(*typed(spec, out, f"--shard={part}/3", "--json")) for part in (2, 3, 1)]
@@ -177,26 +168,6 @@ def test_damage_is_said_with_its_mend(spec, swept, tmp_path):
         path.write_bytes(whole)
 
 
-VALUES = [
-    ("network.hidden=3,5", ["3", "5"]),
-    ("network.hidden=[3, 5,]", ["3", "5"]),
-    ('title="a,b",c', ['"a,b"', "c"]),
-    ("pathway[0].gate=[1, 1, 0],[0, 0, 1]", ["[1, 1, 0]", "[0, 0, 1]"]),
-    ("pathway[0].gate=sample in (1, 2),all", ["sample in (1, 2)", "all"]),
-]
-
-
-@pytest.mark.parametrize(("text", "values"), VALUES)
-def test_values_are_divided_at_commas(text, values, tmp_path):
-    path = tmp_path / "two.toml"
-    path.write_text(
-        SPEC.replace("[parameters", "[dataset.labels]\nsample = [1, 2, 3]\n[parameters")
-    )
-    asked = {"overrides": ["network.steps=9"], "seeds": 1}
-    found = sr.sweep(path, [text], directory=tmp_path / "out", **asked)
-    assert found.to_json()["over"] == {text.partition("=")[0]: values}
-
-
 WRONG = [
     ([], InputError, "no --over"),
     (["network.hidden"], InputError, "KEY=VALUE"),
@@ -211,7 +182,6 @@ WRONG = [
     (["network.steps=3,4"], InputError, "--set gives this key too"),
     (["network.hiden=1,2"], InputError, 'Did you mean "hidden"'),
     (["network.steps=60,0"], InputError, "network.steps=0"),
-    (["network.learning_rate=1/20,1000"], InputError, "network.learning_rate=1000"),
     ((3, {"network.hidden": [4]}), InputError, "sweep: found 3; give a Spec"),
     (("routing", {"network.steps": [5, 6]}), NotSupportedError, "nodes and edges"),
     (("contextual-C", {"network.steps": [5]}), NotSupportedError, "Give the file or the name"),
@@ -304,27 +274,3 @@ def test_what_is_killed_goes_on_where_it_was(what, spec, tmp_path):
         assert subprocess.run(asked, capture_output=True, check=True).stderr == b""
         assert before.items() <= written(out).items(), "what was done is not done again"
         assert len(written(out)) == 12
-
-
-SCRIPT = """
-import sys
-sys.stderr.isatty = lambda: True
-from symreln.base import progress
-progress.PATIENCE = progress.LOOK = 0.01
-import symreln as sr
-print("the script runs")
-small = {"network.hidden": 12, "network.steps": 40}
-swept = sr.sweep("linear-hierarchy", {"network.init_std": ["1/10"]}, directory="out",
-                 overrides=small, seeds=2, workers=2)
-print([row.seeds for row in swept.rows])
-"""
-
-
-def test_a_script_needs_no_guard_around_its_main_part(tmp_path):
-    path = tmp_path / "script.py"
-    path.write_text(SCRIPT, "utf-8")
-    done = subprocess.run(
-        [sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "the script runs\n[2]\n"
-    assert "Traceback" not in done.stderr

@@ -7,10 +7,10 @@ import pytest
 
 from symreln.errors import LimitReachedError
 from symreln.train import network as network_module
-from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, pathway_network
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
 from symreln.train.record import Recording
 from symreln.train.trainers import train_gated_network, train_network
-from tests.train.kinds import GAINED, KINDS, data, make_settings, matrices
+from tests.train.kinds import KINDS, data, make_settings, matrices
 
 
 def first_layer(step, weights):
@@ -145,15 +145,3 @@ def test_too_many_maps_are_refused(monkeypatch):
         train_gated_network(
             *data(), shared_middle(), make_settings(), record=Recording(quantities=("maps",))
         )
-
-
-def test_contributions_follow_the_pathways():
-    record = Recording(quantities=("contribution",), steps=(0,))
-    network = pathway_network(GAINED, 2)
-    run = train_gated_network(
-        *data(), network, make_settings(steps=1), seeds=2, rng=0, record=record
-    )
-    assert run.snapshots["contribution"].shape == (2, 1, 4 + 3 + 2 + 2)
-    w1, w2 = run.matrices[4:6]
-    expected = np.linalg.norm(w1, axis=2) * np.linalg.norm(w2, axis=1)
-    np.testing.assert_array_equal(run.snapshots["contribution"][:, 0, 7:9], expected)

@@ -198,32 +198,6 @@ def test_pathways_are_the_graph_of_their_chains(pathways, training):
     np.testing.assert_allclose(own.losses, other.losses, rtol=1e-11)
 
 
-@pytest.mark.parametrize("changes", [{}, {"loss": "sum", "batch_size": 3, "weight_decay": 0.01}])
-def test_one_hidden_layer_is_that_of_the_deep_trainer(changes):
-    """From the same random weights: the same stream in the same order."""
-    chosen = make_settings(learning_rate=0.004, steps=80, init_std=(0.3, 0.6), **changes)
-    record = Recording(quantities=("activity", "similarity"), steps=(0, 40, 79))
-    here = train_deep_network(*data(), (5,), chosen, seeds=3, rng=2, record=record)
-    there = train_network(*data(), chosen, seeds=3, rng=2, record=record)
-    np.testing.assert_array_equal(here.losses[:, 0], there.losses[:, 0])
-    np.testing.assert_allclose(here.losses, there.losses, rtol=1e-12)
-    np.testing.assert_array_equal(here.snapshots["activity"], there.snapshots["activity"])
-    held = [run.snapshots["similarity"] for run in (here, there)]
-    np.testing.assert_allclose(*held, atol=1e-12)
-
-
-def test_early_stages_do_not_notice_later_ones():
-    with_later, alone, joint = (
-        train_gdln(*data(), some, make_settings(steps=60), training=training, seeds=2, rng=5)
-        for some, training in ((PATHWAYS, "staged"), (PATHWAYS[:2], "staged"), (PATHWAYS, "joint"))
-    )
-    for place in range(2):
-        a, b = with_later.weights[place], alone.weights[place]
-        np.testing.assert_array_equal(a.w1, b.w1)
-        np.testing.assert_array_equal(a.w2, b.w2)
-        assert np.abs(joint.weights[place].w2 - b.w2).max() > 1e-3
-
-
 # -- given gates ----------------------------------------------------------------------------------
 
 

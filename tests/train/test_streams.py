@@ -88,20 +88,6 @@ def test_generators_and_sequences_move_on():
 # -- initial weights ------------------------------------------------------------------------------
 
 
-def test_weights_follow_their_distribution():
-    rng = np.random.default_rng(2)
-    chosen = make_settings(hidden=50, init_std=0.3, steps=1)
-    arrays = rng.standard_normal((20, 2)), rng.standard_normal((15, 2))
-    layer = train_network(*arrays, chosen, seeds=20, rng=0).weights[0]
-    for weights in (layer.w1, layer.w2):
-        count = weights.size
-        # Five standard errors: one run in two million would miss by chance, and this one is seeded.
-        assert abs(weights.mean()) < 5 * 0.3 / np.sqrt(count)
-        assert abs(weights.std() / 0.3 - 1) < 5 / np.sqrt(2 * count)
-    correlation = np.corrcoef(layer.w1.reshape(20, -1))[np.triu_indices(20, 1)]
-    assert np.abs(correlation).max() < 5 / np.sqrt(1000)  # seeds are independent
-
-
 def test_every_layer_edge_and_pathway_has_its_own_scale():
     # 400 seeds of 4 numbers or more: the standard deviation is known to 1/sqrt(3200); 5 of them.
     scales = (1e-3, 2.0, 0.1)

@@ -157,33 +157,6 @@ def test_a_wrong_decay_or_start_disagrees():
     assert np.abs(other - right).max() / right[0] > 0.05
 
 
-def test_a_relu_network_with_decay_is_confronted():
-    report = sr.validate(
-        sr.derive(
-            sr.load(
-                "xor",
-                overrides=(
-                    'network.weight_decay="1/20"',
-                    "network.steps=900",
-                    "network.hidden=150",
-                    'network.init_std="1/1000"',
-                ),
-            )
-        ),
-        seeds=3,
-    )
-    assert report.gdln.settings.weight_decay == 0.05
-    assert report.drift is not None
-    assert report.split is not None
-    # There is a mean-field simulation too, and the start is κ of isolated units.
-    assert report.mean_field is not None
-    assert report.kappas
-    # Closed forms start from κ too.
-    assert report.metrics["mean_field_vs_relu"].max_abs_over_initial < 0.05
-    assert report.metrics["closed_vs_relu"].max_abs_over_initial < 0.05
-    assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
-
-
 def test_what_is_not_covered_is_refused():
     with pytest.raises(NotSupportedError, match=r"1 hidden units for 2 modes \(one each\)"):
         confronted(layers=3, hidden=1)

@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symreln.errors import InputError, NotSupportedError
 from symreln.lab.depth import compare_depth
 from symreln.lab.depth_report import depth_rows, depth_sentences, depth_to_json
 from symreln.lab.distributions import (
     compare_crossings,
     compare_curves,
-    crossing_times,
 )
 from symreln.task_library.load import load
 from tests.app.command import command
@@ -35,11 +33,6 @@ def falling(times, steps=400, width=8.0):
 
 def samples(shift=0.0, scale=20.0, count=50, key=0):
     return falling(200 + shift + scale * np.random.default_rng(key).normal(size=count))
-
-
-def test_crossings_are_the_first_step_below():
-    losses = np.array([[4.0, 3.7, 3.5, 1.0], [2.0, 1.8, 1.9, 1.9], [1.0, 0.2, 1.0, 1.0]])
-    assert crossing_times(losses, 0.9).tolist() == [2, np.inf, 1]
 
 
 @pytest.mark.parametrize(
@@ -79,18 +72,6 @@ def test_sentence_rows_and_json_say_what_was_found(compared):
     assert len(depth_rows(replace(compared, switching=None))) == len(told["crossings"]) > 0
     alike = replace(compared, relu=compared.gdln)
     assert "cannot be distinguished" in depth_sentences(alike)[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "seeds", "changes", "error", "message"),
-    [
-        ("contextual-3", 3, (), NotSupportedError, "no nodes and edges"),
-        ("depth", 1, SMALL, InputError, "Give at least 2"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(name, seeds, changes, error, message):
-    with pytest.raises(error, match=message):
-        compare_depth(load(name, changes), seeds=seeds)
 
 
 def test_the_command_writes_what_it_prints(tmp_path):

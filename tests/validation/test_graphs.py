@@ -82,18 +82,6 @@ def test_the_routing_network_is_predicted_to_its_seed_floor():
     assert constant.value == pytest.approx(0.53, abs=0.02)
 
 
-def test_two_shared_edges_start_at_their_growing_combination():
-    """Mean over 40 networks of one first edge and two last ones, early."""
-    found = validated("shared first edge", 40, init_std="1/10000", steps=120)
-    derivation = found.derivation
-    expected = np.sqrt(2) * 60 * 1e-8 / 4  # √(n₁n₂) H σ²/(2P): n = (2, 1), P = 2
-    assert float(derivation.strength0) == pytest.approx(expected, rel=1e-12)
-    losses, theory = found.gdln.mean_loss, found.prediction.reduced
-    risen = np.argmax(losses < 0.5 * losses[0])
-    assert abs(risen - np.argmax(theory < 0.5 * theory[0])) <= 1
-    assert found.metrics["reduced_vs_gdln"].max_abs_over_initial < 0.03
-
-
 @pytest.mark.parametrize("name", ["skip", "lengths"])
 def test_edges_that_do_not_close_are_predicted_by_what_is_drawn(name):
     """The mean over networks drawn from the distribution, against networks of other draws."""

@@ -37,13 +37,13 @@ def test_values_are_those_of_the_metrics():
             assert interval.low < interval.high
 
 
-@pytest.mark.parametrize("wrong", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize("wrong", [0.0, 0.3])
 def test_intervals_cover_the_distance_from_the_mean_over_all_seeds(wrong):
     stream = np.random.default_rng(7)
-    every = curves(40_000, stream).mean(axis=0)
+    every = curves(10_000, stream).mean(axis=0)
     theory = every + wrong * np.exp(-((STEP - 12) ** 2) / 20)
     truth = compare(theory, every)
-    trials, held = 150, {"max_abs_over_initial": 0, "mean_abs_over_initial": 0}
+    trials, held = 100, {"max_abs_over_initial": 0, "mean_abs_over_initial": 0}
     for trial in range(trials):
         found = distance(theory, curves(10, stream), trial)
         for name in held:

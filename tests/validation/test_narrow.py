@@ -9,7 +9,7 @@ import pytest
 
 import symreln as sr
 from symreln import validate
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import InputError
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
@@ -93,20 +93,3 @@ def test_what_is_no_number_of_units_is_refused(hidden):
 
 
 # -- what is not decided is not predicted ----------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "network", [{"layers": 3}, {"weight_decay": "1/100"}, {"init_std": ["1/1000", "1/100"]}]
-)
-def test_few_units_of_other_networks_are_said_and_not_predicted(network):
-    tables = {**TABLES, "pathway": [{"name": "all"}]}
-    derivation = sr.derive(
-        sr.load({**tables, "network": {**TABLES["network"], "hidden": 2, **network}})
-    )
-    (one,) = derivation.narrow
-    assert (one.units, one.rank) == (2, 4)
-    assert "two layers of equal initial scale" in one.undecided
-    with pytest.raises(NotSupportedError, match="2 hidden units for 4 modes"):
-        derivation.evaluate()
-    with pytest.raises(NotSupportedError, match="2 hidden units for 4"):
-        derivation.starting_at("1/1000").enclose([10])

@@ -15,7 +15,7 @@ from symreln.claims.integration import coupled_matrices
 from symreln.claims.phases import STARTING
 from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
-from symreln.errors import NoClosedFormError, SpecError
+from symreln.errors import SpecError
 from symreln.experiment.aligned import gdln_alignment
 from symreln.experiment.training import recorded, train_gated
 from symreln.pipeline.certificate.pathways import pathways_part
@@ -106,18 +106,6 @@ def test_wrong_switches_are_refused(then, message):
         spec(pathway=[{"name": "a", "then": then}])
 
 
-@pytest.mark.parametrize(
-    ("network", "message"),
-    [
-        ({"weight_decay": "1/100"}, "then with network.weight_decay"),
-        ({"layers": 3, "activation": "linear"}, "then with network.layers"),
-    ],
-)
-def test_switches_with_other_networks_are_refused(network, message):
-    with pytest.raises(SpecError, match=message):
-        spec(network={**SPEC["network"], **network})
-
-
 # -- the derivation --------------------------------------------------------------------------------
 
 
@@ -133,21 +121,6 @@ def test_each_phase_is_the_derivation_of_its_gates():
     assert {name.split(":")[0] for name in later} == {"from step 150", "from step 400"}
     # Nothing that rests on a start at t = 0.
     assert not any("trajectories" in name or "finite steps" in name for name in later)
-
-
-def test_balls_end_at_the_first_switch():
-    if not derivation().closed:
-        with pytest.raises(NoClosedFormError, match="no closed form"):
-            derivation().enclose([10])
-    one = spec(pathway=[{"name": "common", "then": [{"step": 20, "gate": "context == 1"}]}])
-    found = sr.derive(one)
-    plain = sr.derive(one.during(0))
-    assert found.closed
-    for label, balls in plain.enclose([0, 20]).items():
-        for a, b in zip(balls, found.enclose([0, 20])[label], strict=True):
-            assert a.overlaps(b)
-    with pytest.raises(NoClosedFormError, match="gates switch at step 20"):
-        found.enclose([10, 21])
 
 
 # -- the prediction --------------------------------------------------------------------------------
