@@ -100,7 +100,7 @@ def measured_gate_law(
     steps = recorded[places]
     if not len(steps):
         return None
-    pathways = [p for each in law.first for p in numbers.pathways if p.name in each.pathways]
+    pathways = [p for each in law.found for p in numbers.pathways if p.name in each.pathways]
     gates = [
         (gate_floats(pathway.effective.pathway) > 0, telling_samples(numbers, pathway))
         for pathway in pathways

@@ -119,7 +119,7 @@ def test_finite_steps_on_the_modes_are_the_aligned_network_to_rounding(kind, rat
     assert own < (0.1 if kind in DEEP else 0.4) * flow
 
 
-@pytest.mark.parametrize("kind", ["decay", "apart"])
+@pytest.mark.parametrize("kind", ["apart"])
 def test_finite_steps_of_two_layers_are_the_gdln_of_the_expected_start(kind):
     """Weights whose Q Qᵀ is what the law expects, and not the growing combination alone."""
     numbers = derived(**{**KINDS[kind], "learning_rate": "1/5", "steps": 300}).at_values

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.gate_law import LawOfGates, gate_law_of
+from symreln.claims.gate_law import gate_law_of
 from symreln.experiment.gate_law import measured_gate_law
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import recorded, train
@@ -47,7 +47,7 @@ def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkey
     derivation = sr.derive(sr.load(name)).at_values
     law = derivation.ask(gate_law_of)
     assert law.integrated == (name == "contextual-different")
-    (common,) = law.first
+    (common,) = law.found
     network, rng, units = derivation.spec.network, np.random.default_rng(3), 1500
     scale = float(network.init_std) * np.sqrt(4 * network.hidden / units)
     x, y = derivation.spec.dataset.arrays
@@ -64,7 +64,7 @@ def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkey
             found.append(weight[one_sided].sum() / weight.sum())
         left = y - b @ seen
         w, b = w + rate * b.T @ left @ x.T, b + rate * left @ seen.T
-    assert common.shares.weight[places] == pytest.approx(found, abs=0.05)
+    assert common.shares[places] == pytest.approx(found, abs=0.05)
     assert found[0] > 0.5 > 2 * found[-1]
 
 

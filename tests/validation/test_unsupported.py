@@ -37,15 +37,3 @@ def test_json_document_and_terminal_say_why(confronted):
         derivation_document(derivation, confronted),
     ):
         assert r"Unsupported pathways at $\Delta = 2$" in render(document)
-
-
-def test_units_on_other_gates_are_counted():
-    spec = sr.load("xor", overrides=("parameters.Delta.value=1", "network.steps=400"))
-    found = sr.validate(sr.derive(spec), seeds=2)
-    told = found.to_json()["initial_strengths"]
-    assert told["unsupported"] == {}
-    assert 0.2 < told["units"]["elsewhere"] < 0.4
-    assert told["units"]["followed"] == 4000
-    assert "end with a gate that no pathway has" in render(
-        derivation_document(found.derivation, found)
-    )
