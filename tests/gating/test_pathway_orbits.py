@@ -6,7 +6,7 @@ import pytest
 
 import symreln as sr
 from symreln.calls.derive import derive
-from symreln.claims.early import why_unsupported
+from symreln.claims.early import _why_unsupported
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load
 
