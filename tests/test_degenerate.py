@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,27 +109,6 @@ def test_a_degenerate_spec_goes_through_every_door(name: str, tmp_path: Path) ->
         validation = validation or sr.validate(derivation, 2, diagnosis=False)
         said += [str(validation), *_texts(validation.save(tmp_path))]
     assert not [found[0] for text in said for found in NOT_A_NUMBER.finditer(text)]
-
-
-@pytest.mark.parametrize("name", ["each decays", "one of each decays", "lazy"])
-def test_the_document_of_a_run_has_no_half_time_where_there_is_none(
-    name: str, tmp_path: Path
-) -> None:
-    sr.run(sr.load(SPECS[name]), tmp_path, seeds=1, formats=["html"])
-    assert not re.search(r"\bnan\b", (tmp_path / "derivation.html").read_text("utf-8"))
-
-
-@pytest.mark.parametrize("name", ["one sample", "open on nothing but zero"])
-def test_representations_of_degenerate_data_are_drawn(name: str, tmp_path: Path) -> None:
-    sr.validate(sr.load(SPECS[name]), 1, representations=True, diagnosis=False).save(tmp_path)
-
-
-@pytest.mark.parametrize("steps", [400, 4_000, 40_000])
-def test_weight_decay_does_not_end_the_law_of_gates(steps: int) -> None:
-    x = {"hidden": 40, "init_std": "1/20", "learning_rate": "1/10", "weight_decay": "1/10"}
-    tables = _spec([[2, 2], [1, -1]], [[2, 2], [1, -1]], ALL, **(x | {"steps": steps}))
-    (found,) = sr.derive(sr.load(tables)).to_json()["gate_law"]["pathways"]
-    assert found["share"][-1] == pytest.approx(found["converged"], rel=1e-9)
 
 
 def _texts(written: list[Path]) -> list[str]:

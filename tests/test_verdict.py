@@ -92,23 +92,6 @@ def test_every_basis_of_a_degenerate_space_is_searched():
     assert "and no other basis closes" in closure
 
 
-def test_what_no_basis_mends_is_said_to_be_proven():
-    """Two equal modes of 'p1', and an action of 'p2' with an output outside their span."""
-    x = [[1, 0, 1, 0, 1, 0], [0, 1, 0, 1, 0, 1]]
-    y = [[1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0], [0, 0, 0, 0, 1, 0]]
-    gates = [[1, 1, 1, 1, 0, 0], [0, 0, 1, 1, 1, 1]]
-    derivation = sr.derive(matrix_spec(x, y, gates, network={}))
-    assert [c.multiplicity for c in derivation.pathways[0].spectrum.classes] == [2]
-    (leaving,) = [
-        c
-        for c in derivation.stages[0].verdict.couplings.couplings
-        if c.target[0] == 0 and c.leaves_span
-    ]
-    assert leaving.factors is None
-    assert "leaves the latter's span" in derivation.verdict.reasons[-1]
-    assert "do not close" in derivation.verdict.reasons[-1]
-
-
 def test_verdict_at_special_parameter_values_is_decided_again():
     # y = (a, 1) on two equal inputs in two contexts: equal speeds, so symmetry, only at a = 1.
     a = Scalar.symbol("a", ("a",))

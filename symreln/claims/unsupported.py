@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.records import record
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths, unsupported_pathways
 from symreln.exact.enclosure import ball, rounded_text
@@ -37,12 +38,10 @@ class _Unsupported(Claim):
         if not self.reasons:
             return ""
         values = ", ".join(f"{name} = {value}" for name, value in self.where.items())
-        named = [f"'{name}' ({why})" for name, why in list(self.reasons.items())[:_MOST_NAMED]]
-        more = len(self.reasons) - len(named)
+        named = few([f"'{name}' ({why})" for name, why in self.reasons.items()], _MOST_NAMED)
         return (
             f"unsupported pathways{f' at {values}' if values else ''}: no hidden unit of a ReLU "
-            f"network keeps the gate of {'; '.join(named)}"
-            f"{f'; and {more} more' if more > 0 else ''}. "
+            f"network keeps the gate of {named}. "
             "Their initial strength is not derived: half of the units is assumed."
         )
 

@@ -173,46 +173,18 @@ class Matrix:
         """Return the same matrix with factors cancelled that all entries share."""
         if not self:
             return Matrix(self.shape, {}, self.one.below)
-        whole = self._one_polynomial()
-        common = gcd(*whole.below.values())
-        for part in whole.terms.values():
+        common = gcd(*self.below.values())
+        for part in self.terms.values():
             for row in part.values():
                 common = gcd(common, *row.values())
                 if common == 1:
-                    rows = whole.__dict__.get("packed")
-                    small = rows and rows.size == min(_CODES)
-                    return whole if small else Matrix(whole.shape, whole.terms, whole.below)
+                    return Matrix(self.shape, self.terms, self.below)
         terms = {
             key: {i: {j: v // common for j, v in row.items()} for i, row in part.items()}
-            for key, part in whole.terms.items()
+            for key, part in self.terms.items()
         }
-        below = {key: value // common for key, value in whole.below.items()}
-        return Matrix(whole.shape, terms, below)
-
-    def _one_polynomial(self) -> Matrix:
-        """Return C·(g/q) with g/q in fewer terms where all entries are multiples of one g."""
-        (key, first), *others = self.terms.items() or [((), {})]
-        place = next(((i, j) for i, row in first.items() for j in row), None)
-        if not others or len(self.below) == 1 or place is None:
-            return self
-        i, j = place
-        shares = {k: part.get(i, {}).get(j, 0) for k, part in self.terms.items()}
-        for k, part in others:
-            if not shares[k] or part.keys() != first.keys():
-                return self
-            for row, values in first.items():
-                scaled = {n: v * shares[k] for n, v in values.items()}
-                if scaled != {n: v * shares[key] for n, v in part[row].items()}:
-                    return self
-        content = gcd(*shares.values())
-        g = {k: v // content for k, v in shares.items()}
-        factor = Ratio(g, self.below)  # C is over Z: g is primitive
-        constant = {r: {n: v // g[key] for n, v in row.items()} for r, row in first.items()}
-        terms = {
-            k: {r: {n: v * share for n, v in row.items()} for r, row in constant.items()}
-            for k, share in factor.top.items()
-        }
-        return Matrix(self.shape, terms, factor.below)
+        below = {key: value // common for key, value in self.below.items()}
+        return Matrix(self.shape, terms, below)
 
     def inner(self, other: Matrix) -> Ratio:
         """Return Σ self_ij other_ij."""
