@@ -8,7 +8,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError
-from symreln.exact.radicals import square_part
+from symreln.exact.radicals import _square_part
 from symreln.exact.scalar import Scalar
 from symreln.specs.model import Parameter
 from tests.cases import CASES, derived, found_modes, matrix_spec
@@ -34,10 +34,10 @@ def test_values_with_many_digits_come_back():
 
 def test_squares_are_taken_out_of_numbers_of_any_size():
     prime = 2**127 - 1
-    assert square_part(12 * 49 * 10**40) == (14 * 10**20, 3)
+    assert _square_part(12 * 49 * 10**40) == (14 * 10**20, 3)
     # Above 128 bits large primes are not searched for, but their squares are seen.
-    assert square_part(-12 * prime**2) == (2 * prime, -3)
-    h, r = square_part(12 * 7**3 * prime * (2**89 - 1))
+    assert _square_part(-12 * prime**2) == (2 * prime, -3)
+    h, r = _square_part(12 * 7**3 * prime * (2**89 - 1))
     assert (h, h * h * r) == (14, 12 * 7**3 * prime * (2**89 - 1))
 
 

@@ -155,7 +155,7 @@ class AlgebraicNumber:
         doubled: list[Scalar] = []
         for coefficient in self.squared_polynomial:
             doubled += [coefficient, zero]
-        point = reference_point(self.parameters)
+        point = _reference_point(self.parameters)
         vanishes = doubled[0].substitute(point).is_zero
         if self.parameters and (self.scalar is None or vanishes or self.is_long):
             return tuple(doubled[:-1])
@@ -170,7 +170,7 @@ class AlgebraicNumber:
 
     def defining_root(self, values: Values | None = None) -> int:
         """Return the number's index among the real roots of its own polynomial, ascending."""
-        point = reference_point(self.parameters) if values is None else values
+        point = _reference_point(self.parameters) if values is None else values
         coefficients = tuple(
             coefficient.substitute(point).to_fraction() for coefficient in self.defining_polynomial
         )
@@ -188,7 +188,7 @@ class AlgebraicNumber:
         raise AssertionError
 
     def __eq__(self, other: object) -> bool:
-        """Exact equality, as functions of the parameters near :func:`reference_point`."""
+        """Exact equality, as functions of the parameters near :func:`_reference_point`."""
         if not isinstance(other, AlgebraicNumber):
             return NotImplemented
         mine, theirs = self.scalar, other.scalar
@@ -201,7 +201,7 @@ class AlgebraicNumber:
             and self.root == other.root
         ):
             return True
-        point = reference_point(tuple(dict.fromkeys((*self.parameters, *other.parameters))))
+        point = _reference_point(tuple(dict.fromkeys((*self.parameters, *other.parameters))))
         with enclosure.precision(ROOT_BITS):
             apart = self.ball(point, ROOT_BITS) - other.ball(point, ROOT_BITS)
         return apart.contains(0) and (
@@ -451,7 +451,7 @@ def _size(polynomial: fmpz_mpoly) -> int:
     return len(polynomial) * largest.bit_length()
 
 
-def reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:
+def _reference_point(parameters: tuple[str, ...]) -> dict[str, Fraction]:
     """Return the fixed point at which functions of the parameters are compared."""
     return {name: 1 + Fraction(1, 2 + index) for index, name in enumerate(parameters)}
 

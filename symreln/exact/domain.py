@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from flint import fmpz_mpoly
 
@@ -20,14 +20,6 @@ Terms = dict[tuple[int, ...], Fraction]
 
 _MAX_TERMS = 60
 """Terms of a polynomial up to which discriminants are taken: they have the square of as many."""
-
-
-class _Comparable(Protocol):
-    """A real number that can be compared with rational ones, exactly."""
-
-    def compare(self, bound: Fraction, /) -> int:
-        """Return the sign of the number minus the bound."""
-        ...
 
 
 @record
@@ -46,8 +38,8 @@ class Range:
     open_low: bool = False
     high: Fraction | None = None
 
-    def contains(self, number: _Comparable) -> bool:
-        """Return whether a real number without parameters lies in the range; exact."""
+    def contains(self, number: Any) -> bool:
+        """Return whether a real number, which ``compare``s with rational ones, is in the range."""
         if self.low is not None:
             side = number.compare(self.low)
             if side < 0 or (side == 0 and self.open_low):

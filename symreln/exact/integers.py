@@ -48,7 +48,7 @@ def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
     return from_columns([columns[index] for index in wanted], matrix.nrows())
 
 
-def primitive(vector: Sequence[fmpz]) -> list[fmpz]:
+def _primitive(vector: Sequence[fmpz]) -> list[fmpz]:
     """Return an integer vector divided by the greatest common divisor of its entries."""
     content = fmpz_poly(list(vector)).content()
     return [entry // content for entry in vector] if content > 1 else list(vector)
@@ -56,7 +56,7 @@ def primitive(vector: Sequence[fmpz]) -> list[fmpz]:
 
 def primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
     """Return an integer matrix with every column divided by its greatest common divisor."""
-    return from_columns([primitive(column) for column in columns_of(matrix)], matrix.nrows())
+    return from_columns([_primitive(column) for column in columns_of(matrix)], matrix.nrows())
 
 
 def kernel(matrix: fmpz_mat) -> fmpz_mat:

@@ -78,13 +78,13 @@ def direction(strict: Sequence[Row], weak: Sequence[Row], size: int) -> Directio
             raise ArithmeticError(msg)
         return found
     proof = Farkas(strict=tuple(multipliers[: len(strict)]), weak=tuple(multipliers[len(strict) :]))
-    if not proves(proof, strict, weak, size):
+    if not _proves(proof, strict, weak, size):
         msg = "linear programming: the multipliers found prove nothing"
         raise ArithmeticError(msg)
     return proof
 
 
-def proves(proof: Farkas, strict: Sequence[Row], weak: Sequence[Row], size: int) -> bool:
+def _proves(proof: Farkas, strict: Sequence[Row], weak: Sequence[Row], size: int) -> bool:
     """Return whether multipliers prove that there is no direction; sums and signs only."""
     if len(proof.strict) != len(strict) or len(proof.weak) != len(weak):
         return False

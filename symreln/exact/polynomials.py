@@ -7,6 +7,7 @@ vector), so division-free schoolbook algorithms over FLINT's sparse polynomials 
 from __future__ import annotations
 
 from functools import reduce
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from flint import fmpz, fmpz_mat, fmpz_mpoly
@@ -102,17 +103,12 @@ def lattice(size: int, degree: int) -> Iterator[tuple[int, ...]]:
     ``size`` and ``degree``, it vanishes where the last number is 0, so that the last variable
     divides it, and the quotient, of one degree less, vanishes at the rest, moved by 1.
     """
-    for total in range(degree + 1 if size else 1):
-        yield from _with_sum(size, total)
-
-
-def _with_sum(size: int, total: int) -> Iterator[tuple[int, ...]]:
-    if size <= 1:
-        yield (total,) * size
+    if not size:
+        yield ()
         return
-    for first in range(total + 1):
-        for rest in _with_sum(size - 1, total - first):
-            yield (first, *rest)
+    for total in range(degree + 1):
+        for bars in combinations(range(total + size - 1), size - 1):
+            yield tuple(b - a - 1 for a, b in pairwise((-1, *bars, total + size - 1)))
 
 
 def rows_at_point(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:

@@ -49,7 +49,7 @@ def _split_square(value: Scalar) -> tuple[Scalar, fmpz_mpoly]:
     for factor, exponent in factors:
         outside *= factor ** (int(exponent) // 2)
         inside *= factor ** (int(exponent) % 2)
-    square, free = square_part(int(content))
+    square, free = _square_part(int(content))
     return Scalar(value.parameters, outside * square, value.denominator), inside * free
 
 
@@ -59,7 +59,7 @@ _FACTORED_BITS = 128
 _TRIAL_PRIMES = 10_000
 
 
-def square_part(number: int) -> tuple[int, int]:
+def _square_part(number: int) -> tuple[int, int]:
     """Return (h, r) with number = h²·r and r square-free.
 
     Of a number above ``_FACTORED_BITS`` r may keep the square of a large prime: the root is then
@@ -154,7 +154,7 @@ class Quadratic:
         common = 1
         if rational.is_Add or cofactor != 0:
             numbers = [int(n) for n in (_content(rational), _content(cofactor)) if n]
-            common, _ = square_part(gcd(*numbers)) if numbers else (1, 1)
+            common, _ = _square_part(gcd(*numbers)) if numbers else (1, 1)
         radical = sp.sqrt(expanded(self.r, symbols))
         inner = sp.expand(rational / common**2) + self.sign * (cofactor / common**2) * radical
         return common * sp.sqrt(inner) / bottom

@@ -28,7 +28,7 @@ MOST_BITS = 20_000
 
 
 @record(eq=False)
-class OrbitImage:
+class _OrbitImage:
     """A pathway that a symmetry maps to this one.
 
     Attributes:
@@ -61,7 +61,7 @@ class EffectiveDataset:
     pathway: PathwaySpec
     dataset: Dataset
     goal: Targets
-    image: OrbitImage | None = None
+    image: _OrbitImage | None = None
 
     @property
     def samples(self) -> int:
@@ -185,5 +185,5 @@ def image_dataset(
         pathway=pathway,
         dataset=original.dataset,
         goal=original.goal,
-        image=OrbitImage(original=original, symmetry=symmetry, inputs=inputs),
+        image=_OrbitImage(original=original, symmetry=symmetry, inputs=inputs),
     )

@@ -153,9 +153,9 @@ def _read(
             data = folder.read(name)
             found.files[key] = fingerprint(name, data)
             if not kind:
-                found.matrices.extend(matrices_from_npz(data, name))
+                found.matrices.extend(_matrices_from_npz(data, name))
                 continue
-            rows, names = rows_from_csv(data, name, model.delimiter, header=model.header)
+            rows, names = _rows_from_csv(data, name, model.delimiter, header=model.header)
             if are_names(names):
                 found.columns[kind] = names
             found.first_rows.append([column[0] for column in rows])
@@ -292,7 +292,7 @@ _NUMBER_LIKE = re.compile(
 Line = tuple[int, list[str]]
 
 
-def rows_from_csv(
+def _rows_from_csv(
     data: bytes, file: str, delimiter: str | None = None, *, header: bool | None = None
 ) -> tuple[list[list[Fraction]], list[str]]:
     """Return the numbers of a CSV file, whose rows are samples, with one column a sample.
@@ -375,7 +375,7 @@ def _header(lines: list[Line], given: bool | None) -> list[str]:
 _NAMES = (("X", "inputs"), ("Y", "targets"))
 
 
-def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
+def _matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
     """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file, whose rows are samples.
 
     Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10

@@ -40,11 +40,11 @@ def pieces(name: str) -> list[str]:
     return [_SPELLINGS.get(piece, piece) for piece in found]
 
 
-def is_own(name: str) -> bool:
+def _is_own(name: str) -> bool:
     """Whether the program calls something by this name, or prints something so.
 
     Example:
-        >>> [is_own(name) for name in ("t", "pi_0", "s_scale", "c", "lambda_")]
+        >>> [_is_own(name) for name in ("t", "pi_0", "s_scale", "c", "lambda_")]
         [True, True, False, False, False]
     """
     if name.endswith(MARK):
@@ -53,7 +53,7 @@ def is_own(name: str) -> bool:
     if not index and (head in _WORDS or head in _CALLED):
         return True
     if head == "log" and index:  # a program's letter for a logarithm
-        return is_own("_".join(index))
+        return _is_own("_".join(index))
     of_letters = all(len(part) == 1 or part.isdigit() or part in _HEADS for part in index)
     return (head, *index) in _INDEXED or (head in _HEADS and of_letters)
 
@@ -68,8 +68,8 @@ def written_names(names: Iterable[str]) -> dict[str, str]:
     taken: set[tuple[str, ...]] = set()
     found = {}
     # Who may keep a name does so whatever is declared before.
-    for name in sorted(names, key=is_own):
-        written = name + MARK * is_own(name)
+    for name in sorted(names, key=_is_own):
+        written = name + MARK * _is_own(name)
         while _printed(written) in taken:
             written += MARK
         taken.add(_printed(written))

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from symreln.networks.parts import Switch
-from symreln.specs.entries import Asked
+from symreln.errors import LimitReachedError, Problem, SpecError
+from symreln.networks.model import Network
+from symreln.networks.parts import Edge, Gate, Node, Switch
+from symreln.specs.entries import Asked, Written
 from symreln.specs.finding import nearest, need, quoted, shown
 from symreln.specs.model import Label, PathwayFamily, PathwaySpec
 from symreln.specs.problems import Model, Problems
-from symreln.specs.schema import MAX_PATHWAYS, PathwayModel
+from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NodeModel, PathwayModel
 
 Pathways = tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...]]
 """In the order given, members of a family in the order of its values; and the families."""
 
-Entries = list[tuple[str, Model]]
+_Entries = list[tuple[str, Model]]
 """Key paths and what stands there; members of a family have one path."""
 
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
@@ -45,7 +48,7 @@ def read_pathways(value: object, asked: Asked, problems: Problems) -> Pathways:
         return (), ()
     families: list[PathwayFamily] = []
     before = len(problems.found)
-    entries = read_entries(value, PathwayModel, "pathway", asked, problems, families)
+    entries = _read_entries(value, PathwayModel, "pathway", asked, problems, families)
     complete = len(problems.found) == before
     _check_names(entries, problems)
     if complete:
@@ -73,7 +76,7 @@ def _pathway(model: PathwayModel) -> PathwaySpec:
     )
 
 
-def _check_names(entries: Entries[PathwayModel], problems: Problems) -> None:
+def _check_names(entries: _Entries[PathwayModel], problems: Problems) -> None:
     first: dict[str, str] = {}
     for path, model in entries:
         if model.name in first:
@@ -82,7 +85,7 @@ def _check_names(entries: Entries[PathwayModel], problems: Problems) -> None:
         first.setdefault(model.name, path)
 
 
-def _check_stages(entries: Entries[PathwayModel], problems: Problems) -> None:
+def _check_stages(entries: _Entries[PathwayModel], problems: Problems) -> None:
     stages = {0, *(model.stage for _, model in entries)}
     for path, stage in dict.fromkeys((path, model.stage) for path, model in entries):
         if stage - 1 not in stages:
@@ -90,7 +93,7 @@ def _check_stages(entries: Entries[PathwayModel], problems: Problems) -> None:
             problems.add(f"{path}.stage", found, "stages 1, 2, … without a gap")
 
 
-def _check_switch_steps(entries: Entries[PathwayModel], problems: Problems) -> None:
+def _check_switch_steps(entries: _Entries[PathwayModel], problems: Problems) -> None:
     for path, model in entries:
         for place, (before, after) in enumerate(pairwise(model.then), start=1):
             if after.step <= before.step:
@@ -98,14 +101,14 @@ def _check_switch_steps(entries: Entries[PathwayModel], problems: Problems) -> N
                 problems.add(f"{path}.then[{place}].step", found, "ascending steps")
 
 
-def read_entries(
+def _read_entries(
     value: Sequence[object],
     kind: type[Model],
     name: str,
     asked: Asked,
     problems: Problems,
     families: list[PathwayFamily] | None = None,
-) -> Entries[Model]:
+) -> _Entries[Model]:
     """Return the tables that are well formed; the others are problems.
 
     Args:
@@ -206,3 +209,114 @@ def _filled(value: Any, mark: str, label: Label, key: str = "") -> Any:
         part.replace(mark, escaped if place % 2 else constant)
         for place, part in enumerate(_QUOTED.split(_bare(value, mark)))
     )
+
+
+# -- nodes and edges ------------------------------------------------------------------------------
+
+#: A node or an edge by its index.
+_ENTRY = re.compile(r"(node|edge)\[(\d+)\]")
+
+
+def read_graph(tables: Mapping[str, Any], asked: Asked, problems: Problems) -> Network | None:
+    """Return the network of nodes and edges; None where it is wrong, which is a problem.
+
+    Args:
+        tables: The tables of the spec.
+        asked: What gates and groups refer to.
+        problems: Collects.
+    """
+    if "pathway" in tables:
+        hint = "Remove [[pathway]]: the paths of the graph are the pathways."
+        problems.add("pathway", "pathways beside a graph", "one of the two", hint)
+    before = len(problems.found)
+    nodes = _entries(tables.get("node"), NodeModel, "node", asked, problems)
+    edges = _entries(tables.get("edge"), EdgeModel, "edge", asked, problems)
+    if asked.dataset is None or len(problems.found) > before:
+        return None
+    hidden = _default_size(tables.get("network"))
+    found_nodes = tuple(_node(path, model, hidden, problems) for path, model in nodes)
+    found_edges = tuple(_edge(model) for _, model in edges)
+    if len(problems.found) > before:
+        return None
+    try:
+        network = Network(nodes=found_nodes, edges=found_edges)
+        paths = network.paths(asked.dataset.samples)
+    except SpecError as error:
+        of_tables = (_of_tables(each, {"node": nodes, "edge": edges}) for each in error.problems)
+        problems.found += dict.fromkeys(of_tables)
+        return None
+    except LimitReachedError as error:
+        problems.add("edge", str(error), "fewer pathways")
+        return None
+    if not paths:
+        found = "no path from an input to an output whose gates are open together"
+        problems.add("edge", found, "at least one, on some sample")
+    return network
+
+
+def _of_tables(problem: Problem, asked: Mapping[str, _Entries[Any]]) -> Problem:
+    """Return a problem of a node or edge with the path of its table, which ``each`` may share."""
+
+    def table(match: re.Match[str]) -> str:
+        return asked[match[1]][int(match[2])][0]
+
+    path, found = _ENTRY.sub(table, problem.path), _ENTRY.sub(table, problem.found)
+    own, other = _ENTRY.search(path), _ENTRY.search(found)
+    if own is None or other is None or other[0] != own[0]:
+        return replace(problem, path=path, found=found)
+    # One table stands for several nodes or edges, and gives all of them one name.
+    each = next(model.each for place, model in asked[own[1]] if place == own[0])
+    name = found.partition(", which ")[0]
+    return replace(
+        problem,
+        path=path,
+        found=f"{name} for every {each}",
+        expected=f"{{{each}}} in it, for a name of its own each",
+        hint=f'For example: name = "{own[1]}_{{{each}}}".',
+    )
+
+
+def _entries(
+    value: object, kind: type[Model], name: str, asked: Asked, problems: Problems
+) -> _Entries[Model]:
+    if not isinstance(value, list | tuple) or not value:
+        problems.add(name, shown(value), f"tables [[{name}]]", "A graph has nodes and edges.")
+        return []
+    if len(value) > MAX_PATHWAYS:
+        problems.add(name, f"{len(value)} tables", f"at most {MAX_PATHWAYS}")
+        return []
+    return _read_entries(value, kind, name, asked, problems)
+
+
+def _default_size(network: object) -> int | None:
+    """Return network.hidden where it is a number; what is wrong with it is said elsewhere."""
+    hidden = network.get("hidden") if isinstance(network, Mapping) else None
+    return hidden if isinstance(hidden, int) and not isinstance(hidden, bool) else None
+
+
+def _node(path: str, model: NodeModel, hidden: int | None, problems: Problems) -> Node:
+    held: dict[str, Any] = {}
+    for kind, value in (("inputs", model.inputs), ("outputs", model.outputs)):
+        if value is not None:
+            held |= {kind: value.values, f"{kind}_text": value.text}
+    size = model.size or len(held.get("inputs") or held.get("outputs") or ()) or hidden
+    if size is None and not held:
+        expected = "the number of units"
+        problems.add(f"{path}.size", "nothing", expected, "Or give network.hidden.")
+    gate, text = _gate(model.gate), model.gate.text
+    return Node(name=model.name, size=size or 1, gate=gate, gate_text=text, **held)
+
+
+def _edge(model: EdgeModel) -> Edge:
+    return Edge(
+        name=model.name or f"{model.source} → {model.target}",
+        source=model.source,
+        target=model.target,
+        gate=_gate(model.gate),
+        gate_text=model.gate.text,
+    )
+
+
+def _gate(gate: Written) -> Gate | None:
+    """Return a gate; None for "all", which asks nothing of the number of samples."""
+    return None if gate.text == "all" else gate.values

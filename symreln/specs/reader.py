@@ -21,7 +21,6 @@ from symreln.specs.entries import Asked
 from symreln.specs.expression import Declared
 from symreln.specs.files import Folder
 from symreln.specs.finding import check_text, key_path, nearest, need, quoted, shown
-from symreln.specs.graph import read_graph
 from symreln.specs.kinds import StrictModel
 from symreln.specs.letters import written_names
 from symreln.specs.model import (
@@ -35,7 +34,7 @@ from symreln.specs.model import (
     ValidationSpec,
 )
 from symreln.specs.overrides import apply_overrides
-from symreln.specs.pathways import read_pathways
+from symreln.specs.pathways import read_graph, read_pathways
 from symreln.specs.problems import Model, Origin, Problems
 from symreln.specs.schema import (
     MAX_PARAMETERS,

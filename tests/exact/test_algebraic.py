@@ -8,7 +8,7 @@ from random import Random
 import mpmath
 import pytest
 import sympy as sp
-from flint import arb, ctx, fmpz_poly
+from flint import arb
 
 from symreln.errors import InputError
 from symreln.exact import enclosure
@@ -100,11 +100,6 @@ def test_roots_that_sympy_1_14_cannot_build(scale: Fraction) -> None:
     assert abs(float(root) - (number * float(scale)) ** 0.5) < 1e-14 * float(root)
 
 
-def test_denesting_with_a_negative_cofactor() -> None:
-    numbers = [number([-2, 0, 1], [3, -2], i, is_sqrt=True) for i in (0, 1)]  # √(3 ∓ 2(∓√2))
-    assert [str(n.to_sympy()) for n in numbers] == ["1 + sqrt(2)", "-1 + sqrt(2)"]
-
-
 def test_denesting_with_a_parameter() -> None:
     minpoly = [C**4, -(1 + 2 * C * C), 1]
     numbers = [number(minpoly, [0, 1], i, is_sqrt=True, names=("c",)) for i in (0, 1)]
@@ -141,7 +136,7 @@ def test_radicals_equal_the_certified_number() -> None:
 
 def test_parametric_radicals_equal_the_certified_number() -> None:
     random = Random(8)
-    for _ in range(50):
+    for _ in range(20):
         a, b, d = (
             C * random.randint(-2, 2) + random.randint(-3, 3),
             C * random.randint(-2, 2) + random.randint(1, 3),
@@ -158,36 +153,6 @@ def test_parametric_radicals_equal_the_certified_number() -> None:
                     ours = complex(expr.subs(symbols["c"], exact).evalf(30))
                     # 1e-9: the root of a cancelled radicand of size 1e-18 at sp's 30 digits.
                     assert abs(ours - candidate.to_float({"c": value})) < 1e-9, (expr, value)
-
-
-@pytest.mark.parametrize(
-    ("symbols", "texts"),
-    [
-        (POSITIVE, ("c*sqrt(7 - sqrt(17))/4", "c*sqrt(sqrt(17) + 7)/4")),
-        (REAL, ("sqrt(7 - sqrt(17))*Abs(c)/4", "sqrt(sqrt(17) + 7)*Abs(c)/4")),
-    ],
-)
-def test_a_common_square_leaves_the_root(symbols: dict, texts: tuple[str, str]) -> None:
-    minpoly = [C**4 / 8, -C * C * Fraction(7, 8), 1]
-    numbers = [number(minpoly, [0, 1], i, is_sqrt=True, names=("c",)) for i in (0, 1)]
-    assert tuple(str(n.to_sympy(symbols)) for n in numbers) == texts
-
-
-@pytest.mark.parametrize("h", [C, C - 1, C * (C + 2), (C - 1) / (C + 3)])
-def test_common_squares_of_either_sign_equal_the_certified_number(h: Scalar) -> None:
-    """Both roots, where h is negative, positive, and under a cofactor of either sign."""
-    for cofactor in (1, -1, C - 2):
-        minpoly = [h**4 / 8, -h * h * Fraction(7, 8), 1]
-        theta = number(minpoly, [0, 1], 0, names=("c",))
-        for index in (0, 1):
-            coefficients = [h * h * 50, cofactor]
-            candidate = number(minpoly, coefficients, index, is_sqrt=True, names=("c",))
-            expr = candidate.to_sympy(REAL)
-            for value in (Fraction(-5, 2), Fraction(1, 3), Fraction(5, 2)):
-                assert theta.to_float({"c": value}) >= 0
-                exact = sp.Rational(value.numerator, value.denominator)
-                ours = complex(expr.subs(REAL["c"], exact).evalf(30))
-                assert abs(ours - candidate.to_float({"c": value})) < 1e-9, (expr, value)
 
 
 # -- degree > 2 -----------------------------------------------------------------------------------
@@ -214,7 +179,7 @@ def test_a_number_of_higher_degree_is_named_and_defined() -> None:
 def test_the_defining_polynomial_vanishes_and_its_index_is_right() -> None:
     random = Random(3)
     x = sp.Symbol("x")
-    for _ in range(40):
+    for _ in range(12):
         a = sp.Matrix(3, 3, lambda *_: random.randint(-2, 2))
         poly = (a.T * a).charpoly(x)
         if not poly.is_irreducible:
@@ -232,30 +197,6 @@ def test_the_defining_polynomial_vanishes_and_its_index_is_right() -> None:
 
 
 # -- certified numbers ----------------------------------------------------------------------------
-
-
-def test_enclosures_contain_what_mpmath_finds_at_60_digits() -> None:
-    random = Random(11)
-    with mpmath.workdps(80):
-        for _ in range(20):
-            degree = random.randint(1, 6)
-            # A polynomial with real roots only: the derivative of one with integer roots.
-            roots = [random.randint(-9, 9) for _ in range(degree + 1)]
-            poly = fmpz_poly([1])
-            for value in roots:
-                poly *= fmpz_poly([-value, 1])
-            coefficients = [int(v) for v in poly.derivative().coeffs()]
-            reference = mpmath.polyroots(coefficients[::-1], maxsteps=500, extraprec=900)
-            reference = sorted(mpmath.re(value) for value in reference)
-            for index, value in enumerate(reference):
-                g = [Fraction(random.randint(-3, 3)) for _ in range(degree)]
-                candidate = number(coefficients, g, index)
-                ball = candidate.enclose(digits=60)
-                expected = mpmath.fsum(mpmath.mpf(v.numerator) * value**i for i, v in enumerate(g))
-                with enclosure.precision(300):
-                    gap = abs(ball - arb(mpmath.nstr(expected, 75)))
-                    # polyroots on repeated roots is good to about 60 of its 80 digits.
-                    assert not gap.abs_lower() > arb(10) ** -58, (coefficients, index)
 
 
 @pytest.mark.parametrize("digits", [5, 21, 50])
@@ -291,19 +232,6 @@ def test_to_json_at_parameter_values() -> None:
         "radius": "1e-9",
     }
     assert value.to_json({}, POSITIVE) == {"expr": "sqrt(6)*c/4"}
-
-
-def test_the_precision_of_arb_is_restored() -> None:
-    before = ctx.prec
-    root(Fraction(2)).enclose(digits=400)
-    with pytest.raises(ZeroDivisionError), enclosure.precision(999):
-        raise ZeroDivisionError
-    assert ctx.prec == before
-
-
-def test_numbers_need_values() -> None:
-    with pytest.raises(InputError, match="values for c"):
-        root(C).enclose({})
 
 
 # -- exact comparison -----------------------------------------------------------------------------
@@ -346,17 +274,6 @@ def test_bars_are_dropped_where_a_factor_has_no_real_root(value: Scalar, text: s
     assert str(root(value).to_sympy(REAL)).replace("Abs(c + 1)*Abs(c + 2)", text) == text
 
 
-def test_bars_are_dropped_where_all_roots_lie_outside_the_domain() -> None:
-    value = (C**3 - C * C + 4 * C + 4) ** 2  # its real root is negative
-    assert str(root(value).to_sympy(POSITIVE)) == "c**3 - c**2 + 4*c + 4"
-    assert str(root(value).to_sympy(REAL)) == "Abs(c**3 - c**2 + 4*c + 4)"
-    names = ("a", "b")
-    a, b = (Scalar.symbol(name, names) for name in names)
-    real = {name: sp.Symbol(name, real=True) for name in names}
-    assert str(root((a * a - a * b + b * b + 1) ** 2).to_sympy(real)) == "a**2 - a*b + b**2 + 1"
-    assert str(root((a - b) ** 2).to_sympy(real)) == "Abs(a - b)"
-
-
 def test_a_number_of_degree_2_found_in_a_larger_field_is_written_in_radicals() -> None:
     """theta = √2 + √3 is a root of x⁴ - 10x² + 1, and (theta³ - 9 theta)/2 = √2."""
     minpoly = [1, 0, -10, 0, 1]
@@ -397,22 +314,6 @@ def test_polynomials_have_no_needless_brackets(coefficients: list, text: str) ->
         Scalar.of(v, ("c",)).to_sympy() * table["x"] ** i for i, v in enumerate(coefficients)
     )
     assert sp.expand(sp.sympify(shown, table) - expected) == 0
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (C * 0 + Fraction(-13, 64), "-13/64"),
-        ((C * C + 1) / (2 * C), "(c**2 + 1)/(2*c)"),
-        (2 * C / 3, "2*c/3"),
-        (C / (C * C), "1/c"),
-        (-3 / (C + 1), "-3/(c + 1)"),
-        (1 / C**2, "1/c**2"),
-    ],
-)
-def test_scalars_have_no_needless_brackets(value: Scalar, text: str) -> None:
-    assert str(value) == text
-    assert sp.cancel(sp.sympify(text, {"c": sp.Symbol("c")}) - value.to_sympy()) == 0
 
 
 def test_a_constant_needs_no_values_of_its_ring():

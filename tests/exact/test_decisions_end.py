@@ -6,12 +6,10 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from itertools import product
 
 import pytest
 
-from symreln.exact import integers, polynomials
-from symreln.exact.algebraic import AlgebraicNumber, reference_point
+from symreln.exact.algebraic import AlgebraicNumber, _reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.specs.expression import Declared
@@ -71,7 +69,7 @@ def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
     """s = |μ| with μ = 0 at a = 3/2, where functions of a are compared: no one factor has it."""
     found = spectrum([["4*a", "4", "0"], ["4", "8", "4"], ["0", "4", "3"]], ("a",))
     proven(found)
-    assert reference_point(("a",)) == {"a": Fraction(3, 2)}
+    assert _reference_point(("a",)) == {"a": Fraction(3, 2)}
     smallest = found.modes[-1].s
     with within(30):
         assert len({mode.s for mode in found.modes}) == 3
@@ -85,27 +83,3 @@ def test_a_number_that_vanishes_where_numbers_are_compared() -> None:
 def ring_square(text: str) -> AlgebraicNumber:
     value = Declared(names=("a",)).parse(text)
     return AlgebraicNumber.rational(value * value, is_sqrt=True)
-
-
-@pytest.mark.parametrize(("size", "degree"), [(1, 4), (2, 3), (3, 3)])
-def test_a_polynomial_that_vanishes_on_the_lattice_is_zero(size: int, degree: int) -> None:
-    """As many points as monomials of that degree, and the table of their values is regular."""
-    points = list(polynomials.lattice(size, degree))
-    monomials = [key for key in product(range(degree + 1), repeat=size) if sum(key) <= degree]
-    assert len(points) == len(monomials)
-
-    def value(point: tuple[int, ...], key: tuple[int, ...]) -> int:
-        total = 1
-        for base, exponent in zip(point, key, strict=True):
-            total *= base**exponent
-        return total
-
-    table = integers.fmpz_mat([[value(point, key) for key in monomials] for point in points])
-    assert table.rank() == len(points)
-
-
-def test_a_zero_at_the_point_of_evaluation_is_not_taken_for_dependence() -> None:
-    """Vectors that depend on the parameters and vanish where independence is looked for first."""
-    zero = "(a - 1000003)"
-    found = spectrum([["a", zero, "0"], ["0", "1", zero], [zero, "0", "a**2"]], ("a",))
-    proven(found)

@@ -108,16 +108,3 @@ NONNEGATIVE = {name: Range(name=name, low=Fraction(0)) for name in NAMES}
 )
 def test_what_the_tests_decide(polynomial, limits, decided):
     assert bool(never_zero(polynomial, limits, NAMES)) is decided
-
-
-@given(*[st.integers(-4, 4)] * 5, st.integers(-3, 3))
-def test_completed_squares_decide_a_polynomial_of_degree_2(p, q, r, u, v, rest):
-    """Two squares and a rest: where the rest is positive there is no zero, for both signs."""
-    polynomial = (p * A + q * B + r) ** 2 + (u * B + v) ** 2 + rest
-    if len(variables(polynomial, NAMES)) < 2:
-        return
-    for signed in (polynomial, -polynomial):
-        if rest > 0:
-            assert never_zero(signed, REAL, NAMES)
-        elif p * u != 0:  # both squares vanish somewhere
-            assert not never_zero(signed, REAL, NAMES)

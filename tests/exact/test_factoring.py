@@ -32,14 +32,6 @@ def test_two_factors_with_coefficients_beyond_a_machine_word(size, content):
     assert all(exponent == 1 for _, exponent in factors)
 
 
-def test_constants_and_powers():
-    assert factorisation(RING.constant(-5)) == (-5, [])
-    whole = (A * 10**30 + 2 * B) ** 3 * (B * 10**30 - A) ** 3 * 4
-    content, factors = factorisation(whole)
-    assert product(content, factors) == whole
-    assert sorted(exponent for _, exponent in factors) == [3, 3]
-
-
 @examples(240)
 @given(seeds)
 def test_both_routes_agree(seed):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
-from itertools import product
 from random import Random
 
 import numpy as np
 import pytest
-from flint import fmpq_mat
 
 from symreln.errors import InputError
-from symreln.exact import polynomials
 from symreln.exact.linear import (
     characteristic,
-    complement_projector,
     coordinates,
     evaluate,
     inverse,
@@ -23,8 +18,6 @@ from symreln.exact.linear import (
     rank,
 )
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from tests.certificates import contextual
 from tests.strategies import exact, parametric_matrix, rational_matrix, rational_point
 
 
@@ -66,14 +59,6 @@ def test_pseudo_inverse_at_a_point_is_that_of_the_value_where_the_rank_holds() -
     assert compared > 40
 
 
-def test_pseudo_inverse_of_the_five_context_task_is_quick() -> None:
-    x, _ = contextual(8, 5, Scalar.symbol("c", ("c",)), ("c",))
-    sigma_x = (x @ x.T).scale(Fraction(1, 40))
-    start = time.process_time()
-    assert_moore_penrose(sigma_x)
-    assert time.process_time() - start < 0.3  # the demand; measured 0.01 s
-
-
 def test_pseudo_inverse_refuses_what_is_not_symmetric() -> None:
     with pytest.raises(InputError, match="symmetric"):
         pseudo_inverse(ExactMatrix.from_rows([[0, 1], [0, 0]]))
@@ -112,17 +97,6 @@ def test_rank_against_numpy_at_a_generic_point() -> None:
         assert rank(a) == np.linalg.matrix_rank(a.substitute(point).to_numpy()), seed
 
 
-def test_projectors() -> None:
-    c = Scalar.symbol("c", ("c",))
-    columns = ExactMatrix.from_rows([[1, 0, 1], [c, 1, c], [0, c, 0]], ("c",))
-    p = complement_projector(columns)
-    assert p @ p == p
-    assert p == p.T
-    assert (p @ columns).is_zero
-    assert p.trace() == 1
-    assert complement_projector(ExactMatrix.zeros(2, 0)) == ExactMatrix.identity(2)
-
-
 def test_characteristic_polynomials_vanish_on_their_matrix() -> None:
     for seed in range(40):
         random = Random(seed)
@@ -136,31 +110,6 @@ def test_characteristic_polynomials_vanish_on_their_matrix() -> None:
 
 
 # -- polynomials ----------------------------------------------------------------------------------
-
-
-def test_packed_characteristic_polynomial_against_substitution() -> None:
-    """One integer determinant for a determinant of polynomials: compared at rational points."""
-    for seed in range(50):
-        random = Random(seed)
-        names = (("c",), ("a", "b"), ("a", "b", "c"))[seed % 3]
-        size = random.randint(1, 5)
-        a = parametric_matrix(random, size, size, names)
-        if random.random() < 0.5:
-            a = a @ a  # larger coefficients and degrees, negative ones too
-        found = polynomials.characteristic(a.numerators(), names)
-        point = rational_point(random, names)
-        values = [Scalar(names, v).substitute(point).to_fraction() for v in found]
-        numeric = fmpq_mat(size, size, [
-            _fmpq(entry) for row in a.substitute(point).to_fractions()
-            for entry in row
-        ]).charpoly()  # fmt: skip
-        assert values == [Fraction(int(v.p), int(v.q)) for v in numeric.coeffs()], seed
-
-
-def _fmpq(value: Fraction):
-    from flint import fmpq
-
-    return fmpq(value.numerator, value.denominator)
 
 
 def test_coordinates_of_what_is_there_and_none_of_what_is_not() -> None:
@@ -179,24 +128,3 @@ def test_coordinates_of_what_is_there_and_none_of_what_is_not() -> None:
         assert (coordinates(columns, other) is None) == outside
         done += outside
     assert done > 30
-
-
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_a_constant_matrix_is_inverted_by_what_hangs_together(size: int) -> None:
-    """Blocks of one size in shuffled places, some of them equal."""
-    random = Random(size)
-    places = random.sample(range(6 * size), 6 * size)
-    kinds = [[[random.randint(1, 9) + 40 * (a == b) for b in range(size)] for a in range(size)]
-             for _ in range(2)]  # fmt: skip
-    rows, columns, values = [], [], []
-    for block in range(6):
-        own = places[block * size : (block + 1) * size]
-        for a, b in product(range(size), repeat=2):
-            rows.append(own[a])
-            columns.append(own[b])
-            values.append(kinds[block % 2][a][b])
-    matrix = ExactMatrix.from_entries((6 * size, 6 * size), rows, columns, values, 7)
-    assert inverse(matrix) @ matrix == ExactMatrix.identity(6 * size)
-    hollow = matrix.masked(rows=range(1, 6 * size))
-    with pytest.raises(ZeroDivisionError, match="singular"):
-        inverse(hollow)

@@ -8,7 +8,7 @@ import pytest
 from flint import fmpq
 from hypothesis import given
 
-from symreln.exact.linear_programming import Direction, Farkas, direction, dot, proves
+from symreln.exact.linear_programming import Direction, Farkas, _proves, direction, dot
 from symreln.exact.real_algebraic import Real, RealField
 from symreln.exact.scalar import Scalar
 from tests.strategies import examples, seeds
@@ -41,7 +41,7 @@ def test_either_a_direction_or_a_proof(field: RealField | None, seed: int) -> No
         assert all(dot(row, answer.vector) > 0 for row in strict)
         assert not any(dot(row, answer.vector) > 0 for row in weak)
     else:
-        assert proves(answer, strict, weak, size)
+        assert _proves(answer, strict, weak, size)
 
 
 def test_an_irrational_boundary_decides() -> None:
@@ -54,20 +54,15 @@ def test_an_irrational_boundary_decides() -> None:
         assert isinstance(direction(strict, weak, 2), Direction) is possible
 
 
-def test_floats_are_refused() -> None:
-    with pytest.raises(TypeError, match=r"float 0\.5"):
-        direction([[0.5]], [], 1)
-
-
 def test_a_proof_is_not_believed_when_changed() -> None:
     strict, weak = [[fmpq(1), fmpq(1)]], [[fmpq(1), fmpq(0)], [fmpq(0), fmpq(1)]]
     proof = direction(strict, weak, 2)
     assert isinstance(proof, Farkas)
-    assert proves(proof, strict, weak, 2)
-    assert not proves(Farkas(strict=(fmpq(0),), weak=(fmpq(0), fmpq(0))), strict, weak, 2)
-    assert not proves(Farkas(strict=proof.strict, weak=(fmpq(1), fmpq(2))), strict, weak, 2)
-    assert not proves(Farkas(strict=(fmpq(-1),), weak=(fmpq(-1), fmpq(-1))), strict, weak, 2)
-    assert not proves(Farkas(strict=proof.strict, weak=()), strict, weak, 2)
+    assert _proves(proof, strict, weak, 2)
+    assert not _proves(Farkas(strict=(fmpq(0),), weak=(fmpq(0), fmpq(0))), strict, weak, 2)
+    assert not _proves(Farkas(strict=proof.strict, weak=(fmpq(1), fmpq(2))), strict, weak, 2)
+    assert not _proves(Farkas(strict=(fmpq(-1),), weak=(fmpq(-1), fmpq(-1))), strict, weak, 2)
+    assert not _proves(Farkas(strict=proof.strict, weak=()), strict, weak, 2)
 
 
 @given(seeds)

@@ -52,7 +52,7 @@ def as_entries(matrix: ExactMatrix) -> ExactMatrix:
 
 
 @pytest.mark.usefixtures("small")
-@examples(320)
+@examples(160)
 @given(seed=seeds)
 def test_arithmetic_is_that_of_the_entries(seed):
     random = Random(seed)
@@ -80,7 +80,7 @@ def test_arithmetic_is_that_of_the_entries(seed):
 
 
 @pytest.mark.usefixtures("small")
-@examples(320)
+@examples(160)
 @given(seed=seeds)
 def test_what_is_common_cancels(seed):
     random = Random(seed)
@@ -101,18 +101,8 @@ def test_common_factors_of_coefficients_of_any_size_cancel():
     assert found.rows() == [[c / (c - long), 3 / (c - long)]]
 
 
-def test_what_divides_the_first_entry_alone_stays():
-    c = Scalar.symbol("c", ("c",))
-    below = (c * 2 + 1) * (c - 1)
-    # 2c + 1 divides (2c + 1)c, and 3c² neither over Z nor over Q; c - 1 divides both.
-    row = [(c * 2 + 1) * (c - 1) * c, c * c * (c - 1) * 3]
-    found = ExactMatrix.from_rows([row], ("c",)).scale(1 / below).reduced()
-    assert str(found.denominator) == "2*c + 1"
-    assert found.rows() == [[c, c * c * 3 / (c * 2 + 1)]]
-
-
 @pytest.mark.usefixtures("small")
-@examples(320)
+@examples(160)
 @given(seed=seeds)
 def test_parts(seed):
     random = Random(seed)
@@ -171,15 +161,6 @@ def test_values(seed):
     assert found.to_numpy().tolist() == [[float(value) for value in row] for row in fractions]
 
 
-def test_places_outside_are_refused_and_values_at_one_place_add_up():
-    with pytest.raises(InputError, match="outside"):
-        ExactMatrix.from_entries((2, 2), [0, 2], [0, 0], [1, 1])
-    found = ExactMatrix.from_entries((2, 2), [1, 0, 1], [1, 0, 1], [2**62, 3, 2**62], 2)
-    assert list(found.nonzero()) == [(0, 0, Fraction(3, 2)), (1, 1, 2**62)]
-    with pytest.raises(ZeroDivisionError):
-        ExactMatrix((1, 1), (), {}, 0)
-
-
 def test_rows_of_unequal_length_and_shapes_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="row 1 has 1 entries"):
         ExactMatrix.from_rows([[1, 2], [3]])
@@ -189,25 +170,3 @@ def test_rows_of_unequal_length_and_shapes_that_do_not_fit_are_refused():
             operation(two)
     with pytest.raises(InputError, match="depends on c"):
         ExactMatrix.from_rows([[Scalar.symbol("c", ("c",))]], ("c",)).to_numpy()
-
-
-def test_a_matrix_is_made_when_it_is_first_needed():
-    made = []
-    identity = ExactMatrix.identity(2)
-    later = ExactMatrix(identity.shape, (), lambda: made.append(1) or identity.terms, 2)
-    assert later.shape == (2, 2)
-    assert not made
-    assert later == identity.scale(Fraction(1, 2))
-    assert later.trace() == 1
-    assert made == [1]
-
-
-def test_empty_matrices():
-    empty = ExactMatrix.from_rows([], (), 3)
-    assert empty.shape == (0, 3)
-    assert (empty.T @ empty) == ExactMatrix.zeros(3, 3)
-    assert (empty @ empty.T).shape == (0, 0)
-    assert empty.to_numpy().shape == (0, 3)
-    zero = ExactMatrix.zeros(2, 2, ("c",))
-    assert zero.scale(Scalar.symbol("c", ("c",))).reduced() == zero
-    assert zero.is_constant

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symreln.errors import InputError
 from symreln.exact.linear import evaluate, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
@@ -88,22 +87,6 @@ def test_the_contextual_task_with_c_as_a_symbol() -> None:
     ]
 
 
-def test_modes_that_share_s_are_told_apart_by_d() -> None:
-    spectrum = joint_spectrum(
-        ExactMatrix.identity(3), ExactMatrix.from_rows([[2, 1, 0], [1, 2, 0], [0, 0, 3]])
-    )
-    assert summary(spectrum) == [("1", "3", 2), ("1", "1", 1)]
-
-
-def test_irrational_modes_of_one_class() -> None:
-    """M = [[2, 1], [1, 1]] has the squared golden ratio as eigenvalue: s is the ratio itself."""
-    spectrum = joint_spectrum(ExactMatrix.from_rows([[1, 0], [1, 1]]).T, ExactMatrix.identity(2))
-    assert [mode.root for mode in spectrum.modes] == [1, 0]
-    golden = (1 + sp.sqrt(5)) / 2
-    for mode, value in zip(spectrum.modes, (golden, golden - 1), strict=True):
-        assert sp.expand(mode.s.to_sympy() - value) == 0
-
-
 @pytest.mark.parametrize("names", [(), ("c",)])
 def test_classes_that_only_sigma_x_separates_are_written_through_m(names: tuple) -> None:
     """Two copies of an irrational pair with unlike d, mixed: T = M suffices for each of them."""
@@ -136,22 +119,6 @@ def test_a_refuted_pair_has_a_witness() -> None:
     assert (found.row, found.column, found.value) == (0, 1, -3)
     assert found.relative_norm_squared == Fraction(18, 4 + 1 + 16 + 64)
     assert [mode.d for mode in spectrum.modes] == [None, None]
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (3, 1), (2, 4)])
-def test_zero_matrices(shape: tuple[int, int]) -> None:
-    size = shape[1]
-    spectrum = joint_spectrum(ExactMatrix.zeros(*shape), ExactMatrix.zeros(size, size))
-    assert summary(spectrum) == [("0", "0", size)]
-    assert [v.shape for _, v in numpy_modes(spectrum)] == [(size, size)]
-
-
-def test_shapes_and_symmetry_are_checked() -> None:
-    one, wide = ExactMatrix.identity(2), ExactMatrix.zeros(2, 3)
-    with pytest.raises(InputError, match="shape"):
-        joint_spectrum(wide, one)
-    with pytest.raises(InputError, match="symmetric"):
-        joint_spectrum(one, ExactMatrix.from_rows([[1, 2], [0, 1]]))
 
 
 # -- exact identities -----------------------------------------------------------------------------
@@ -212,21 +179,6 @@ def test_exact_identities_with_parameters() -> None:
     assert rational > 30
 
 
-def test_minimal_polynomials_are_irreducible() -> None:
-    x = sp.Symbol("x")
-    checked = 0
-    for seed in range(60):
-        pair = parametric_pair(seed)
-        for mode_class in joint_spectrum(pair.sigma_yx, pair.sigma_x).classes:
-            if mode_class.degree < 2:
-                continue
-            terms = [c.to_sympy() * x**i for i, c in enumerate(mode_class.minpoly)]
-            _, factors = sp.factor_list(sp.Add(*terms).expand(), x)
-            assert [exponent for _, exponent in factors if exponent] == [1], seed
-            checked += 1
-    assert checked > 10
-
-
 # -- two routes -----------------------------------------------------------------------------------
 
 
@@ -281,18 +233,6 @@ def test_float_modes_at_parameter_values_solve_the_eigenproblem(shard: int) -> N
             assert np.abs(x @ v - v * d).max() < 1e-13 * size, seed
 
 
-def test_nearly_degenerate_singular_values_keep_their_vectors() -> None:
-    """Two singular values 1e-12 apart: eigh of M mixes their vectors, the exact route does not."""
-    gap = Fraction(1, 10**12)
-    v = [[Fraction(3, 5), Fraction(4, 5)], [Fraction(-4, 5), Fraction(3, 5)]]
-    rotation = ExactMatrix.from_rows(v)
-    s = ExactMatrix.from_rows([[1, 0], [0, 1 + gap]])
-    spectrum = joint_spectrum(s @ rotation, ExactMatrix.identity(2))
-    (_, first), (_, second) = numpy_modes(spectrum)
-    assert np.abs(np.abs(first[:, 0]) - [0.8, 0.6]).max() < 1e-15
-    assert np.abs(np.abs(second[:, 0]) - [0.6, 0.8]).max() < 1e-15
-
-
 def test_conjugate_modes_1e45_apart_keep_their_vectors() -> None:
     """M = [[1, e], [e, 1 + e²]]: eigenvalues about 1 ± e, irrational; vectors (1, ±1)/√2."""
     tiny = Fraction(1, 10**45)
@@ -316,15 +256,6 @@ def test_a_point_where_modes_collide_gets_a_full_basis() -> None:
         assert sorted(s for s, _ in numbers) == sorted([abs(value - 1), value + 1])
 
 
-def test_sympys_own_decomposition_of_tiny_matrices() -> None:
-    for rows in ([[1, 2], [0, 1]], [[1, 0], [0, 2], [1, 1]], [[2, 0, 0], [0, 0, 3]], [[1, 1, 0]]):
-        matrix = ExactMatrix.from_rows(rows)
-        spectrum = joint_spectrum(matrix, ExactMatrix.identity(matrix.shape[1]))
-        ours = sorted(float(mode.s) for mode in spectrum.modes if not mode.is_null)
-        _, s, _ = sp.Matrix(rows).singular_value_decomposition()
-        assert ours == pytest.approx(sorted(float(value) for value in s.diagonal()), rel=1e-14)
-
-
 def test_modes_are_ordered_at_the_given_values() -> None:
     """s = c against s = 1: who comes first depends on c."""
     c = Scalar.symbol("c", ("c",))
@@ -334,18 +265,3 @@ def test_modes_are_ordered_at_the_given_values() -> None:
     for value, first in ((2, "c"), (Fraction(1, 2), "1")):
         spectrum = joint_spectrum(yx, one, {"c": Fraction(value)})
         assert str(spectrum.modes[0].s.to_sympy(symbols)) == first
-
-
-def test_results_say_briefly_what_they_are() -> None:
-    c = Scalar.symbol("c", ("c",))
-    sigma_yx = ExactMatrix.from_rows([[c, 0], [0, 1]], ("c",))
-    spectrum = joint_spectrum(sigma_yx, ExactMatrix.identity(2))
-    assert repr(spectrum) == "JointSpectrum(sigma_yx 2×2 over Q(c), commutes, 2 modes)"
-    assert sorted(map(repr, spectrum.classes)) == [
-        "ModeClass(theta - 1 = 0, multiplicity 1)",
-        "ModeClass(theta - c**2 = 0, multiplicity 1)",
-    ]
-    assert sorted(map(repr, spectrum.modes)) == [
-        "Mode(s = 1, multiplicity 1)",
-        "Mode(s = Abs(c), multiplicity 1)",
-    ]

@@ -91,18 +91,6 @@ def test_shapes_and_scales(shape: tuple[int, int], scale: Fraction) -> None:
         assert np.abs(np.array(s) - expected).max() < 1e-13 * expected.max()
 
 
-@pytest.mark.parametrize("value", [0, 1, Fraction(-3, 7)])
-def test_one_input_and_one_output(value: int | Fraction) -> None:
-    spectrum = joint_spectrum(
-        ExactMatrix.from_rows([[value]]), ExactMatrix.from_rows([[Fraction(5, 2)]])
-    )
-    proven(spectrum)
-    (mode,) = spectrum.modes
-    assert str(mode.s.to_sympy()) == str(abs(value))
-    assert mode.d.scalar == Fraction(5, 2)
-    assert mode.is_null == (value == 0)
-
-
 @examples(160)
 @given(seed=st.integers(0, 2000))
 def test_random_pairs_are_proven(seed: int) -> None:

@@ -1,4 +1,4 @@
-"""The golden specs: every ready-made one, every law, verdict level, switch, graph and family.
+"""Specs of our own: every law, verdict level, switch, graph and family.
 
 Small where training is compared, so that the whole set takes minutes.
 """
@@ -85,22 +85,6 @@ XOR_X = [*XOR, ["Delta", "-Delta", "-Delta", "Delta"]]
 DELTA = {"Delta": {"nonnegative": True, "value": "1/2"}}
 SAMPLES = [path(f"s{k}", [int(k == j) for j in range(4)]) for k in range(4)]
 CLOSED = [path("one", [1, 1, 0]), path("two", [0, 1, 1])]
-
-#: Ready-made specs that are derived as they are.
-READY = (
-    "xor",
-    "xor-linear",
-    "linear-hierarchy",
-    "contextual-3",
-    "contextual-3-modular",
-    "contextual-5",
-    "contextual-different",
-    "contextual-C",
-    "routing",
-    "depth",
-    "iris",
-    "iris-classes",
-)
 
 #: Specs of our own, by name.
 OWN: dict[str, Tables] = {

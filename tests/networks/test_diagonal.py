@@ -16,7 +16,7 @@ from symreln.networks.parts import Edge, Node
 from symreln.networks.shared_edges import EdgeData
 from symreln.specs.model import Dataset
 from symreln.verdict.diagonal import decide_diagonal
-from tests.networks.examples import dataset, random_data
+from tests.networks.examples import dataset
 from tests.strategies import diagonal, exact, examples, orthogonal, rectangle, seeds
 
 
@@ -116,9 +116,3 @@ def test_with_parameters_it_is_proven_for_all_values_or_left_open():
     assert decide_diagonal(scaled(c, plain)).outcome is Truth.PROVEN
     shear = ExactMatrix.from_rows([[0, 1], [0, 0]]).promoted(("c",)).scale(c)
     assert decide_diagonal(scaled(c, plain + shear)).outcome is Truth.UNDECIDED
-
-
-@settings(max_examples=20, deadline=None)
-@given(seeds)
-def test_random_graphs_are_decided(seed: int):
-    assert decide_diagonal(random_data(seed)).outcome is not Truth.UNDECIDED

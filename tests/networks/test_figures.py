@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from itertools import chain
 
-from hypothesis import given, settings
 from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 import symreln as sr
 from symreln.report.looks import INK
-from symreln.report.network_figure import draw_network, node_columns
+from symreln.report.network_figure import draw_network
 from tests.networks.examples import random_data
-from tests.strategies import seeds
-
-
-@settings(max_examples=15, deadline=None)
-@given(seeds)
-def test_every_edge_leads_to_the_right(seed: int) -> None:
-    graph = random_data(seed).graph
-    columns = node_columns(graph)
-    assert all(columns[edge.source] < columns[edge.target] for edge in graph.edges)
-    assert {columns[node.name] for node in graph.nodes if node.outputs} == {graph.depth}
 
 
 def test_the_graph_shows_every_node_edge_and_gate() -> None:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-import sympy as sp
 from hypothesis import given, settings
 
 import symreln as sr
-from symreln.cli.main import _guarded
-from symreln.errors import SpecError
 from symreln.exact.truth import Truth
-from symreln.laws.shared_chain import SharedChain
 from symreln.report import html
 from symreln.specs.model import Spec
 from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
@@ -55,10 +49,6 @@ IRREGULAR = {
     "x h, h a, h b, a y, b y": "meet on common samples",
     "x h, x g, h a, g a, h b, a y, b y": "different numbers of pathways",
 }
-
-
-def changed(**tables: object) -> dict[str, object]:
-    return {**TABLES, **tables}
 
 
 def drawn(edges: str, x: list[list[int]] = WHITE, **network: object) -> Spec:
@@ -99,51 +89,6 @@ def test_nodes_and_edges_become_a_graph_with_its_pathways():
     assert str(at.pathways[0].gate[1]) == "1/2"
 
 
-def test_gains_on_nodes_and_edges_take_their_values():
-    node = {"name": "h", "size": 3, "gate": [1, "2*g", "g"]}
-    at = sr.load(changed(node=[TABLES["node"][0], node, *TABLES["node"][2:]])).at_values().graph
-    assert at is not None
-    assert at.node("h").gate == (1, 1, Fraction(1, 2))
-    assert at.edges[1].gate == (1, Fraction(1, 2), 1)
-
-
-CLOSED = {
-    "node": [
-        {"name": "x", "inputs": "both", "gate": "context == 1"},
-        {"name": "y", "outputs": "all", "gate": "context == 2"},
-    ],
-    "edge": [{"from": "x", "to": "y"}],
-    "parameters": {},
-    "dataset": {**TABLES["dataset"], "X": [["1", "1", "0"], ["0", "1", "1"]]},
-}
-
-
-@pytest.mark.parametrize(
-    ("tables", "message"),
-    [
-        (changed(node=[]), "node: found an empty list"),
-        (changed(edge=[{"from": "x"}]), "edge[0].to: found nothing"),
-        (changed(pathway=[{"name": "p"}]), "pathways beside a graph"),
-        (changed(edge=[{"from": "x", "to": "yy"}]), 'edge[0].to: found the unknown node "yy"'),
-        (changed(edge=[{"from": "x", "to": "y", "gat": "all"}]), "a key of [[edge]]"),
-        (changed(node=[{"name": "x", "inputs": "bth"}, *TABLES["node"][1:]]), "bth"),
-        (changed(node=[*TABLES["node"], {"name": "z", "gate": "contxt == 1"}]), "contxt"),
-        (changed(node=[*TABLES["node"], {"name": "z", "each": "sides"}]), "unknown label"),
-        (changed(node=[*TABLES["node"], {"name": "z"}]), "node[4].size: found nothing"),
-        (changed(node=[*TABLES["node"], {"name": "h", "size": 1}]), "node[4].name"),
-        (
-            changed(edge=[*TABLES["edge"], {"from": "y", "to": "h"}]),
-            "edge[4].from: found the output node",
-        ),
-        (changed(**CLOSED), "gates are open together"),
-    ],
-)
-def test_what_is_wrong_with_a_graph_is_said_with_its_table(tables: dict, message: str):
-    with pytest.raises(SpecError) as caught:
-        sr.load(tables)
-    assert message in str(caught.value)
-
-
 # -- derivations -----------------------------------------------------------------------------------
 
 
@@ -181,11 +126,6 @@ def test_sharing_divides_time_by_the_gain():
     assert found.certificate is None
 
 
-@pytest.mark.parametrize("counts", [(1, 3), (2, 2, 5), (3, 1, 1, 2), (1, 2, 3, 4, 5)])
-def test_the_equations_of_shared_edges_are_proven_for_any_counts(counts: tuple[int, ...]):
-    assert all(line.holds for line in SharedChain(counts=tuple(map(sp.Integer, counts))).lines())
-
-
 @pytest.mark.parametrize("edges", IRREGULAR)
 @pytest.mark.parametrize("x", [WHITE, MIXED])
 def test_edges_without_one_equation_are_integrated(edges: str, x: list[list[int]]):
@@ -213,13 +153,6 @@ def test_a_chain_whose_modes_do_not_close_keeps_its_matrices(depth: int):
     assert np.all(np.diff(losses) < 1e-12)
 
 
-def test_targets_that_vanish_teach_nothing():
-    spec = drawn("x h, h y, x y")
-    targets = spec.dataset.targets.scale(0)
-    found = sr.derive(replace(spec, dataset=replace(spec.dataset, targets=targets)))
-    assert all(mode.s == 0 for mode in found.modes)
-
-
 @settings(max_examples=12, deadline=None)
 @given(seeds)
 def test_any_graph_is_derived_and_written(seed: int):
@@ -229,29 +162,3 @@ def test_any_graph_is_derived_and_written(seed: int):
     assert written["verdict"]["level"] == found.level.value
     assert len(written["pathways"]) == len(found.spec.pathways)
     assert html.render(found.to_document())
-
-
-def test_witnesses_are_mathematics():
-    page = sr.derive("depth").to_latex()
-    assert "is not symmetric" in page
-    assert "[U+" not in page.split(r"\begin{document}")[1]
-
-
-def test_the_command_derives_a_graph_of_ones_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    spec, folder = tmp_path / "spec.toml", tmp_path / "out"
-    spec.write_text(
-        '[dataset]\nX = [["1", "0"], ["0", "1"]]\nY = [["2", "1"]]\n'
-        '[[node]]\nname = "x"\ninputs = "all"\n[[node]]\nname = "h"\nsize = 2\n'
-        '[[node]]\nname = "y"\noutputs = "all"\n'
-        '[[edge]]\nfrom = "x"\nto = "h"\n[[edge]]\nfrom = "h"\nto = "y"\n'
-        '[[edge]]\nfrom = "x"\nto = "y"\n'
-    )
-    wanted = ["--out", str(folder), "--format", "json", "--quiet"]
-    assert _guarded(["derive", str(spec), *wanted]) == 0
-    out = capsys.readouterr().out
-    assert "coupled modes" in out
-    (written,) = folder.iterdir()
-    found = json.loads(written.read_text())
-    assert [edge["pathways"] for edge in found["graph"]["edges"]] == [1, 1, 1]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
 from symreln.errors import LimitReachedError, SpecError
-from symreln.exact.scalar import Scalar
 from symreln.networks.model import MAX_PATHS, Network
 from symreln.networks.parts import Edge, Node
 
@@ -51,16 +48,6 @@ def test_what_is_wrong_is_said(nodes: tuple[Node, ...], arrows: tuple[Edge, ...]
     assert message in str(caught.value)
 
 
-def test_the_cycle_that_is_named_is_one():
-    with pytest.raises(SpecError, match="cycle") as caught:
-        Network(
-            nodes=(IN, OUT, *hidden("a", "b", "c", "d")),
-            edges=edges("xa", "ab", "bc", "cb", "cd", "dy"),
-        )
-    (problem,) = caught.value.problems
-    assert problem.found in ("the cycle b → c → b", "the cycle c → b → c")
-
-
 def test_pathways_are_the_gated_paths():
     nodes = (
         IN,
@@ -77,12 +64,6 @@ def test_pathways_are_the_gated_paths():
         "x → y": (1, 1, 1),
     }
     assert graph.depth == 3
-
-
-def test_a_path_that_is_closed_everywhere_is_none():
-    nodes = (IN, OUT, Node(name="h", size=3, gate=(1, 0)), Node(name="k", size=2, gate=(0, 1)))
-    graph = Network(nodes=nodes, edges=edges("xh", "hk", "ky", "xk", "hy"))
-    assert {graph.name(path) for path in graph.paths(2)} == {"x → k → y", "x → h → y"}
 
 
 def test_parallel_edges_are_two_pathways_by_their_names():
@@ -106,13 +87,3 @@ def test_too_many_pathways_are_refused():
     )
     with pytest.raises(LimitReachedError, match=f"more than {MAX_PATHS} pathways"):
         graph.paths(1)
-
-
-def test_closed_samples_stay_whole_numbers_beside_gains():
-    """Gates are read elsewhere as 0, 1 or a gain: a product that vanishes is the whole number."""
-    half = Scalar.of(Fraction(1, 2))
-    nodes = (IN, OUT, Node(name="h", size=3, gate=(0, half, 1)))
-    arrows = (edges("xh")[0], Edge(name="up", source="h", target="y", gate=(half, half, 1)))
-    (path,) = Network(nodes=nodes, edges=arrows).paths(3)
-    assert path.gate == (0, Scalar.of(Fraction(1, 4)), 1)
-    assert [type(value) for value in path.gate] == [int, Scalar, int]

@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 import sympy as sp
-from scipy.integrate import quad
 
 import symreln as sr
 from symreln.cli.main import _guarded
-from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws import routing
-from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
-from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, _circulant_uses, uses
-from symreln.laws.shared_chain import D, S
+from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()
@@ -73,41 +69,6 @@ def test_counts_agree_with_counting(m: int):
         if not isinstance(edges.sharing, str):
             expected = tuple(int(n.subs({M: m, K: k})) for n in NETWORK.chain.counts)
             assert edges.sharing.uses == expected
-
-
-def test_counting_refuses_what_it_cannot_count():
-    pairs = {"i": M, "k": K}
-    with pytest.raises(NoClosedFormError, match="no index runs over all"):
-        uses({"i": 2, "k": 1}, M, pairs)
-    assert _circulant_uses() == NETWORK.chain.counts == (K, K * M, K)
-
-
-def test_the_balanced_time_is_that_of_the_flow():
-    values = {M: 3, K: 2, S: 0.9, D: 0.5, STRENGTH0: 0.01, TIME_CONSTANT: 1}
-    rate = sp.lambdify(STRENGTH, 1 / NETWORK.chain.rate.subs(values))
-    time = sp.lambdify(STRENGTH, NETWORK.chain.mode.printed.rhs.subs(values))
-    expected = quad(rate, 0.01, 1.2, epsabs=1e-12, epsrel=1e-12)[0]
-    assert time(1.2) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize(("m", "k"), [(1, 1), (1, 3), (4, 2), (9, 5)])
-def test_speed_from_equal_weights_is_the_limit(m: int, k: int):
-    """Ratio of the times to leave small equal starts; k may exceed m here: a formula of both."""
-    network = RoutingNetwork(domains=sp.Integer(m), partners=sp.Integer(k))
-    limit = float(network.speed_of_equal_weights)
-
-    def leaving(counts: tuple[int, ...]) -> float:
-        """∫ dI / Π sqrt(1 + n I), twice the time to leave in units of τ/(s w_0)."""
-
-        def slope(x: float) -> float:  # I = (1 - x²)/x²
-            product = 1.0
-            for n in counts:
-                product *= (x * x + n * (1 - x * x)) ** 0.5
-            return 2 / product
-
-        return quad(slope, 0, 1)[0]
-
-    assert leaving((1, 1, 1)) / leaving((k, m * k, k)) == pytest.approx(limit, rel=1e-9)
 
 
 def test_what_is_no_routing_network_is_not_taken_for_one():

@@ -75,38 +75,3 @@ def along_paths(spec: Spec) -> list[tuple]:
 def test_the_paths_of_a_ready_made_spec_are_its_pathways(name: str):
     spec = load(name)
     assert along_paths(spec) == applied(spec)
-
-
-def test_stages_switches_and_boundaries_are_those_of_the_node():
-    pathways = [
-        {"name": "a", "then": [{"step": 3, "gate": "context == 1"}], "gate": "context != 2"},
-        {"name": "b", "stage": 2, "gate": ["/", *[1] * 23]},
-    ]
-    spec = load({**TABLES, "pathway": pathways, "dataset": {**DATASET, "context_scale": 1},
-                 "parameters": {}})  # fmt: skip
-    assert along_paths(spec) == applied(spec)
-    assert spec.network_graph.node("b").boundary == (0,)
-    assert spec.network_graph.node("b").stage == 2
-
-
-@pytest.mark.parametrize("layers", [1, 2, 4])
-def test_every_pathway_has_as_many_edges_as_the_network_has_layers(layers: int):
-    network = {**TABLES["network"], "layers": layers, "activation": "linear"}
-    pathways = [{"name": "a", "gate": "context == 1"}, {"name": "a (2)"}]
-    tables = {**TABLES, "dataset": {**DATASET, "context_scale": 1}, "parameters": {}}
-    spec = load({**tables, "network": network, "pathway": pathways})
-    graph = spec.network_graph
-    paths = graph.paths(spec.dataset.samples)
-    assert [len(path.edges) for path in paths] == [layers, layers]
-    assert [path.gate for path in paths] == [pathway.gate for pathway in spec.pathways]
-    assert graph.depth == layers
-
-
-def test_without_a_network_a_node_has_the_units_that_every_map_needs():
-    spec = load({"dataset": {"task": "xor"}, "pathway": [{"name": "x: all"}]})
-    graph = spec.network_graph
-    assert [(node.name, node.size) for node in graph.nodes] == [
-        ("x: all'", 3),
-        ("x: all", 1),
-        ("y: all", 1),
-    ]

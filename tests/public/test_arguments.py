@@ -11,8 +11,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.errors import InputError, SpecError, SymrelnError
-from symreln.specs.arguments import exact_times, exact_value, float_times, whole_number
+from symreln.errors import InputError, SymrelnError
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"context": [1, 2]}},
@@ -104,16 +103,6 @@ def test_messages_say_what_was_found_and_what_is_needed(call, says):
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert whole_number(np.int64(3), "n", 1) == 3
-    assert exact_times(np.array([0, 1, 2])) == [0, 1, 2]
-    assert exact_times(np.linspace(0, 1, 3)) == [0, Fraction(1, 2), 1]
-    assert exact_times((0.1, "1/3", Decimal("0.25"))) == [
-        Fraction(1, 10),
-        Fraction(1, 3),
-        Fraction(1, 4),
-    ]
-    assert exact_value(np.float64(0.1), "x", "") == Fraction(1, 10)
-    assert float_times(range(3)).tolist() == [0, 1, 2]
     plain, array = derived().enclose([0, 2], 5), derived().enclose(np.array([0, 2]), 5)
     assert {k: [b.str(5) for b in v] for k, v in plain.items()} == {
         k: [b.str(5) for b in v] for k, v in array.items()
@@ -124,38 +113,3 @@ def test_numbers_of_numpy_are_numbers():
     assert sr.validate(derived(), seeds=np.int64(1), rng=np.int64(2)).seeds == 1
     times = np.array([0.0, 3.0])
     np.testing.assert_array_equal(balanced().to_numpy(times), balanced().to_numpy([0, 3]))
-
-
-GRAPH = {
-    "dataset": TABLES["dataset"],
-    "node": [
-        {"name": "in", "inputs": "all"},
-        {"name": "h", "size": 3},
-        {"name": "out", "outputs": "all"},
-    ],
-    "edge": [
-        {"from": "in", "to": "h", "each": "context", "gate": "context == {context}"},
-        {"from": "h", "to": "out"},
-    ],
-}
-
-
-@pytest.mark.parametrize("name", [None, "read"])
-def test_one_name_for_all_edges_of_a_table_is_said_to_be_that(name):
-    first, second = GRAPH["edge"]
-    named = {**first, **({} if name is None else {"name": name})}
-    with pytest.raises(SpecError) as error:
-        sr.load({**GRAPH, "edge": [named, second]})
-    text = str(error.value)
-    assert "for every context; expected {context} in it" in text
-    assert 'name = "edge_{context}"' in text
-    found = sr.load({**GRAPH, "edge": [{**first, "name": "read_{context}"}, second]})
-    assert [edge.name for edge in found.graph.edges][:2] == ["read_1", "read_2"]
-
-
-def test_two_tables_of_one_name_are_still_named_apart():
-    _, second = GRAPH["edge"]
-    edges = [{"from": "in", "to": "h", "name": "a"}, {**second, "name": "a"}]
-    says = r"edge\[1\].name: found the name \"a\", which edge\[0\] has"
-    with pytest.raises(InputError, match=says):
-        sr.load({**GRAPH, "edge": edges})

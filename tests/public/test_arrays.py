@@ -134,12 +134,6 @@ def test_a_dataset_of_arrays_is_refused_at_once():
     assert isinstance(error.value, InputError)
 
 
-def test_switches_and_gates_may_be_arrays():
-    switching = sr.pathway("p", np.array([1, 0]), then={10: np.array([0, 1])})
-    made = sr.spec([[1], [2]], [1, 2], pathways=[switching], network=NETWORK)
-    assert (made.pathways[0].gate, made.pathways[0].then[0].gate) == ((1, 0), (0, 1))
-
-
 def test_a_mask_of_an_array_is_a_gate():
     kind = np.array([1, 2, 2])
     mask, later = sr.pathway("p", kind != 1, then={10: [True, False, True]}), kind == 2

@@ -71,7 +71,7 @@ def spec_of(name: str, folder: Path) -> sr.Spec:
     return {**made, **found}.get(name, lambda: sr.load(name))()
 
 
-READY = ("xor", "contextual-3", "contextual-C", "routing")
+READY = ("xor", "contextual-C", "routing")
 
 
 @pytest.mark.parametrize("name", ["arrays", "files", "boundary", "chains", *READY])

@@ -58,13 +58,6 @@ def test_a_function_takes_any_time_and_other_values_of_letters():
         derived("contextual-3").to_numpy("loss")(1.0, c=2)
 
 
-def test_numbers_beyond_float64_on_the_way():
-    derivation = derived("linear-hierarchy")
-    strength = derivation.to_numpy("pi_1_1")
-    tiny = strength([0.0, 1e4], pi_0=1e-300)
-    assert tiny == pytest.approx([1e-300, float(derivation.modes[0].s / derivation.modes[0].d)])
-
-
 def test_a_formula_that_is_not_there_is_named():
     derivation = derived("contextual-3")
     with pytest.raises(InputError, match='Did you mean "pi_1_5"'):
@@ -170,13 +163,6 @@ def test_copies_are_the_value_and_pickles_make_it_again(name):
     assert again.certificate == derivation.certificate
 
 
-def test_numeric_formulas_are_pickled_before_and_after_a_call():
-    strength = derived("linear-hierarchy").to_numpy("pi_1_1")
-    for _ in range(2):
-        again = pickle.loads(pickle.dumps(strength))
-        assert again([0, 1e4]).tolist() == strength([0, 1e4]).tolist()
-
-
 def test_gates_that_were_found_are_a_spec():
     found = sr.gates(sr.load("xor"), "self-consistent")
     spec = found.to_spec()
@@ -222,13 +208,6 @@ def test_latex_for_a_notebook_is_the_formulas_of_the_first_page():
     assert loss[-1] not in ".,"
 
 
-@pytest.mark.parametrize(
-    ("name", "holds"), [("routing", r"\dot{\pi}"), ("contextual-different", r"\dot{B}")]
-)
-def test_latex_of_what_has_no_closed_forms_is_what_is_integrated(name, holds):
-    assert holds in (sr.derive(name)._repr_latex_() or "")
-
-
 def test_formats_and_libraries_that_are_none_are_said(tmp_path):
     derivation = derived("linear-hierarchy")
     with pytest.raises(InputError, match=r'found the text "jsn".*Did you mean "json"'):
@@ -240,15 +219,6 @@ def test_formats_and_libraries_that_are_none_are_said(tmp_path):
         derivation.to_python("julia")  # pyright: ignore[reportArgumentType]
 
 
-def test_what_a_call_needs_is_said_in_words():
-    with pytest.raises(InputError, match=r"found 3, expected a derivation\. Write sr.validate"):
-        sr.validate(3)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(NotSupportedError, match="single pathway, and the spec has 8"):
-        sr.from_weights(sr.derive("routing"), [[1]], [[1]])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(InputError, match=r'derive: found 3; give a Spec.*sr.derive\("xor"\)'):
-        sr.derive(3)  # pyright: ignore[reportArgumentType]
-
-
 def test_calls_take_a_name_or_a_file_as_commands_do(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(sr.gates("xor", "enumerate").to_toml(), "utf-8")
@@ -258,12 +228,6 @@ def test_calls_take_a_name_or_a_file_as_commands_do(tmp_path):
     assert sr.race("xor", over="Delta").to_json() == sr.race(sr.load("xor"), "Delta").to_json()
     with pytest.raises(SpecError, match="Did you mean"):
         sr.derive("contextual3")
-
-
-def test_a_spec_is_derived_before_it_is_confronted():
-    spec = sr.load("xor", {"network.hidden": 40, "network.steps": 600})
-    one, other = sr.validate(spec, seeds=2), sr.validate(sr.derive(spec), seeds=2)
-    assert one.to_json() == other.to_json()
 
 
 def test_every_verdict_has_its_line():
@@ -282,11 +246,3 @@ def test_the_plateau_can_be_read_from_the_table():
     assert row[2:6] == ["sqrt(42)/72", "1/12", "1/24", "1"]
     null = next(line.split() for line in shown if "pi_2_4" in line)
     assert null[2:] == ["0", "1", "nothing", "to", "learn"]
-
-
-def test_run_writes_latex_as_it_is_asked_for(tmp_path):
-    small = sr.load("xor", {"network.hidden": 20, "network.steps": 50})
-    sr.run(small, tmp_path, seeds=1, formats="tex", latex=["prefix=own:"])
-    text = (tmp_path / "derivation.tex").read_text(encoding="utf-8")
-    assert r"\label{own:" in text
-    assert r"\label{sec:" not in text

@@ -37,7 +37,7 @@ def _ways(derivation: sr.Derivation, folder: Path) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.parametrize("name", ["xor", "contextual-3", "readme"])
+@pytest.mark.parametrize("name", ["xor", "readme"])
 def test_what_is_derived_is_what_is_judged(name: str, tmp_path: Path):
     derivation = sr.derive(sr.load(README if name == "readme" else name))
     report = sr.validate(derivation, seeds=1, rng=0)
@@ -95,7 +95,6 @@ def test_a_start_is_a_number_above_0(value: object):
 
 DEEP = {
     "three": {"layers": 3, "init_std": "3/100"},
-    "four, above the plateau": {"layers": 4, "init_std": "1/4"},
     "seven, given": {"layers": 7, "strength0": "1/50"},
     "three, a parameter": {"layers": 3, "init_std": "1/10", "parameter": 1},
 }

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import SpecError
-from symreln.specs.data import matrices_from_npz, rows_from_csv
+from symreln.specs.data import _matrices_from_npz, _rows_from_csv
 from symreln.specs.files import parse_toml
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
@@ -84,7 +84,7 @@ def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes]:
 @examples(300)
 def test_csv_round_trip(case: tuple[list[list[Fraction]], bytes]):
     table, data = case
-    assert rows_from_csv(data, "x.csv")[0] == [list(each) for each in zip(*table, strict=True)]
+    assert _rows_from_csv(data, "x.csv")[0] == [list(each) for each in zip(*table, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 @examples(100)
 def test_npz_floats_are_their_shortest_decimal(values: list[float], order: str):
     array = np.array([values, values], order=order)
-    inputs, _ = matrices_from_npz(npz(X=array, Y=array), "d.npz")
+    inputs, _ = _matrices_from_npz(npz(X=array, Y=array), "d.npz")
     assert inputs.to_fractions() == [[Fraction(repr(v))] * 2 for v in values]
     # The way back is exact too: the shortest decimal rounds to the same float.
     assert inputs.to_numpy().tolist() == array.T.tolist()
@@ -302,7 +302,7 @@ def test_tables_of_anything(tables: dict[str, object]):
 @examples(400)
 def test_csv_of_anything(data: bytes | str):
     with contextlib.suppress(SpecError):
-        rows_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
+        _rows_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
 
 
 ARCHIVE = npz(X=X, Y=Y)
@@ -316,7 +316,7 @@ def test_damaged_npz(data: st.DataObject):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(damaged)))
     with contextlib.suppress(SpecError):
-        inputs, _ = matrices_from_npz(bytes(damaged[: cut or None]), "d.npz")
+        inputs, _ = _matrices_from_npz(bytes(damaged[: cut or None]), "d.npz")
         # What is still read passed the archive's checksums: it is what was written.
         assert inputs.to_numpy().tolist() == X.tolist()
 

@@ -13,7 +13,7 @@ import sympy as sp
 import symreln as sr
 from symreln.document.symbols import symbol_latex
 from symreln.errors import SpecError
-from symreln.specs.letters import _CALLED, _HEADS, _WORDS, is_own, written_names
+from symreln.specs.letters import _CALLED, _HEADS, _WORDS, _is_own, written_names
 from tests.report.test_live import computed, live_of
 
 ROOT = Path(__file__).parents[2]
@@ -135,8 +135,8 @@ def test_every_letter_of_the_program_is_one_of_its_own():
     printed = {letter for text in texts for letter in _letters(text)}
     assert len(found) > 60
     assert len(printed) > 50
-    assert {name for name in found if not is_own(name)} <= OF_TASKS
-    assert {name for name in printed if not is_own(name)} <= OF_TASKS
+    assert {name for name in found if not _is_own(name)} <= OF_TASKS
+    assert {name for name in printed if not _is_own(name)} <= OF_TASKS
 
 
 def _symbols(path: Path) -> Iterator[str]:

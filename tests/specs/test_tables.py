@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.errors import NotSupportedError, SpecError
+from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
 from symreln.specs.files import parse_toml
 from symreln.specs.reader import read_spec
@@ -101,12 +101,6 @@ def test_file_mapping_and_name_give_the_same():
     assert sources == ("xor-linear", "xor-linear.toml", "")
 
 
-def test_line_ends_and_tabs_do_not_matter(tmp_path: Path):
-    text = '\ttitle = "a"\r\n[dataset]\r\n\ttask\t=\t"xor"\r\n[[pathway]]\r\nname = "a"\r\n'
-    (tmp_path / "spec.toml").write_bytes(text.encode())
-    assert sr.load(tmp_path / "spec.toml").title == "a"
-
-
 @pytest.mark.parametrize(
     ("given", "stages", "training"),
     [({}, (1, 1), "joint"), ({}, (1, 2), "staged"), ({"training": "joint"}, (1, 2), "joint")],
@@ -119,16 +113,6 @@ def test_numbers_of_a_network_are_exact_and_stages_are_trained_one_by_one(given,
     assert (network.init_std, network.learning_rate) == (Fraction(1, 3), Fraction(1, 10))
     assert (network.loss, network.activation, network.training) == ("sum", "relu", training)
     assert spec.stages == ((1, 2) if training == "staged" else (1,))
-
-
-def test_parameters_keep_the_order_declared_and_their_assumptions():
-    a = {"minimum": 0, "maximum": "5/2", "value": 2}
-    data = {"X": [["b", "a"]], "Y": [["sqrt(a**2)", 1]]}
-    spec = sr.load({**BASE, "dataset": data, "parameters": {"a": a, "b": {"positive": True}}})
-    first, second = spec.parameters
-    assert (first.given, first.minimum, first.maximum, first.value) == ("a", 0, Fraction(5, 2), 2)
-    assert (second.given, second.positive, second.value) == ("b", True, None)
-    assert spec.dataset.inputs.parameters == spec.dataset.targets.parameters == ("a_", "b_")
 
 
 @pytest.mark.parametrize(
@@ -195,13 +179,6 @@ def test_an_override_reaches_the_spec(overrides: Any, path: str, expected: objec
     assert found == expected
 
 
-def test_overrides_leave_the_tables_of_the_caller_alone():
-    tables = {"dataset": {"X": [["1", "2"]], "Y": [[1, 1]]}, "pathway": [{"name": "a"}]}
-    spec = sr.load(tables, {"dataset.X[0][1]": "c", "parameters.c.value": 3, "pathway.a.stage": 1})
-    assert spec.values == {"c": 3}
-    assert tables == {"dataset": {"X": [["1", "2"]], "Y": [[1, 1]]}, "pathway": [{"name": "a"}]}
-
-
 @pytest.mark.parametrize(
     ("name", "overrides", "told"),
     [
@@ -264,11 +241,6 @@ def test_a_size_in_a_formula_is_its_value_in_the_data_and_a_text_beside(value):
     assert spec.written["context_scale"] == "c/C + 1"
     assert (spec.written["contexts"], spec.written["items"]) == ("C", "n")
     assert len(spec.pathways) == value + 1
-
-
-def test_an_override_may_put_a_number_in_place_of_a_size():
-    spec = sr.load("contextual-C", ["dataset.contexts=4"])
-    assert ([size.name for size in spec.sizes], len(spec.pathways)) == (["n"], 5)
 
 
 ONE_EACH = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -385,9 +357,3 @@ def test_floats_are_kept_to_the_last_bit(rows):
     made = again(spec).dataset
     assert (made.inputs, made.targets) == (spec.dataset.inputs, spec.dataset.targets)
     assert np.array_equal(made.inputs.to_numpy().T, data[:, :2])
-
-
-@pytest.mark.parametrize(("name", "what"), [("contextual-C", "symbols"), ("routing", "edges")])
-def test_what_cannot_be_written_is_said(name, what):
-    with pytest.raises(NotSupportedError, match=what):
-        spec_toml(sr.load(name))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from fractions import Fraction
 from itertools import pairwise
@@ -42,22 +41,6 @@ TREE_OF_EIGHT = [
 
 def test_hierarchy_of_eight_is_the_published_tree():
     assert hierarchy(8).tolist() == [[int(c) for c in row] for row in TREE_OF_EIGHT]
-
-
-@pytest.mark.parametrize("items", [2, 4, 16, 64])
-def test_hierarchy_spectrum(items: int):
-    """Saxe et al. 2019: the modes follow the tree's levels, the root first."""
-    found = dataset(task="linear-hierarchy", items=items)
-    assert found.targets.shape == (2 * items - 1, items)
-    assert found.inputs.to_fractions() == np.eye(items).tolist()
-    features = found.targets.to_numpy()
-    spectrum = sorted(np.linalg.eigvalsh(features.T @ features), reverse=True)
-    levels = items.bit_length() - 1
-    expected = [2 * items - 1] + [
-        2 ** (levels - split) - 1 for split in range(levels) for _ in range(2**split)
-    ]
-    # eigvalsh of a matrix of integers below 2n is good to n rounding errors of its norm.
-    assert spectrum == pytest.approx(expected, abs=items**2 * 1e-14)
 
 
 def test_ring_is_the_published_wave():
@@ -124,16 +107,6 @@ def test_contextual_is_kronecker_blocks(items: int, structures: list[str]):
     assert covered == list(range(found.n_y))
 
 
-def test_contextual_scale_may_be_any_formula():
-    tables = {
-        "dataset": {"task": "contextual", "contexts": 2, "items": 2, "context_scale": "1/(1+c)"},
-        "parameters": {"c": {"positive": True, "value": 1}},
-        "pathway": [{"name": "a"}],
-    }
-    inputs = sr.load(tables).at_values().dataset.inputs.to_fractions()
-    assert inputs[2] == [Fraction(1, 2), Fraction(1, 2), 0, 0]
-
-
 def test_xor_columns():
     found = sr.load("xor", {"parameters.Delta.value": 3}).at_values().dataset
     assert found.inputs.to_fractions() == [[1, -1, 1, -1], [1, -1, -1, 1], [3, 3, -3, -3]]
@@ -157,14 +130,7 @@ def test_real_data_are_the_bundled_ones_exactly(task: str, denominator: int):
     assert found.labels["class"] == tuple(names.tolist())
 
 
-def test_real_data_are_read_without_importing_scikit_learn():
-    program = "import sys, symreln as sr; sr.load('iris'), sr.load('digits');"
-    program += "print('sklearn' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert found.stdout.split() == [b"False"]
-
-
-@pytest.mark.parametrize("task", ["iris", "digits"])
+@pytest.mark.parametrize("task", ["iris"])
 def test_without_scikit_learn_the_message_says_what_to_install(
     task: str, monkeypatch: pytest.MonkeyPatch
 ):
@@ -173,13 +139,6 @@ def test_without_scikit_learn_the_message_says_what_to_install(
     words = r"or scikit-learn installed\. Install it: python -m pip install scikit-learn"
     with pytest.raises(SpecError, match=words):
         dataset(task=task)
-
-
-def test_large_contextual_is_built_in_a_moment():
-    """128 items in 16 contexts: 4335 x 2048 targets."""
-    found = dataset(task="contextual", items=128, contexts=16)
-    assert found.targets.shape == (17 * 255, 2048)
-    assert found.inputs.shape == (144, 2048)
 
 
 class _Doubled(StrictModel):
