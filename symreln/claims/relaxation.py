@@ -14,7 +14,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.claim import Claim
-from symreln.claims.integration import network_of, sparse_floats
+from symreln.claims.integration import gate_floats, network_of, sparse_floats
 from symreln.claims.solve import check_values
 from symreln.errors import InputError
 from symreln.exact.enclosure import in_float64, rounded_text
@@ -151,11 +151,20 @@ def check_trainable(spec: Spec) -> None:
     """Refuse what no network can be trained on, before anything is derived.
 
     Raises:
-        InputError: There is no network, a parameter has no value, or a number is too large or too
-            small for float64.
+        InputError: There is no network, a parameter has no value, a number is too large or too
+            small for float64, or the learning rate is too large for the whole targets.
     """
-    network_of(spec)
+    network = network_of(spec)
     check_values(spec)
-    dataset = spec.at_values().dataset
-    for matrix, where in ((dataset.inputs, "dataset.X"), (dataset.targets, "dataset.Y")):
-        sparse_floats(matrix, where)
+    exact = spec.at_values()
+    inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
+    targets = sparse_floats(exact.dataset.targets, "dataset.Y")
+    if not Regime.of(spec).plain.holds:
+        return
+    samples, largest = exact.dataset.samples, 0.0
+    for pathway in exact.pathways:
+        if not pathway.boundary:  # it sees less than its gate lets through
+            features = inputs[list(pathway.inputs)] * gate_floats(pathway)[None, :]
+            seen = targets[list(pathway.outputs)] @ features.tocsr().T / samples
+            largest = max(largest, _norm(seen.tocsr()))
+    check_step_size(network, 2 * largest / float(network.tau(samples)))
