@@ -90,7 +90,7 @@ class DerivationLines(Claim):
             return
         yield say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
-            "its reason and how it was checked, are folded in derivation.html and listed in "
+            "its reason and how it was checked, are folded in the page and listed in "
             "derivation.json."
         )
         yield from _folded(numbered)

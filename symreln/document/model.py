@@ -12,10 +12,10 @@ when it is built, so that a renderer never has to decide what to do about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from symreln.base.records import record
 from symreln.document.tex import parse
@@ -524,23 +524,6 @@ def contents(block: Block) -> Iterator[Content]:
             yield block.summary
         case Items():
             yield from block.items
-
-
-def said_as(part: Any, names: Mapping[str, str]) -> Any:
-    """Return a document, or a part of one, with some words in its texts said otherwise."""
-    match part:
-        case str():
-            for name, said in names.items():
-                part = part.replace(name, said)
-        case tuple():
-            made = tuple(said_as(each, names) for each in part)
-            return part if all(a is b for a, b in zip(made, part, strict=True)) else made
-        case _ if isinstance(part, Document | Text | Strong | Link | Block):
-            old = {each.name: getattr(part, each.name) for each in fields(part) if each.init}
-            new = {name: said_as(value, names) for name, value in old.items() if name != "target"}
-            changed = {name: value for name, value in new.items() if value is not old[name]}
-            return replace(part, **changed) if changed else part
-    return part
 
 
 def label_of(block: Block) -> str:

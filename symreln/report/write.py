@@ -9,7 +9,7 @@ from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.model import ComingDrawing, on_paper, said_as
+from symreln.document.model import ComingDrawing, on_paper
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
@@ -18,7 +18,7 @@ from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_f
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from symreln.document.model import Drawing, Interactive
     from symreln.experiment.outcome import Validation
@@ -27,12 +27,6 @@ if TYPE_CHECKING:
 
     #: Names of figures, and what returns them when they are drawn.
     _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
-
-#: What documents call files that are not written.
-_ABSENT = {
-    "derivation.json": "the JSON of --format json",
-    "derivation.html": "the page of --format html",
-}
 
 
 @phase("document")
@@ -80,7 +74,7 @@ def write_derivation(
             written += _write_program(derivation, draft.folder)
         if figures is not None:
             written += _write_documents(
-                derivation, validation, figures, moved, draft.folder, documents, wanted, style, full
+                derivation, validation, figures, moved, draft.folder, documents, style, full
             )
         return draft.moved(written)
 
@@ -117,21 +111,18 @@ def _write_documents(
     moved: Interactive | None,
     folder: Path,
     wanted: Sequence[Format],
-    known: Collection[str],
     style: Style | None,
     full: bool,
 ) -> list[Path]:
-    """Write those documents that are wanted, each with its provenance; ``known``: all formats."""
+    """Write those documents that are wanted, each with its provenance."""
     names, drawn = figures
     chapters = derivation_chapters(derivation, validation, names)
     drawings = tuple(ComingDrawing(name, drawn) for name in names)
     document = whole_document(derivation, chapters, drawings, moved)
-    absent = {name: said for name, said in _ABSENT.items() if name.partition(".")[2] not in known}
     made = []
     for each in wanted:
-        said = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
         shown = document if full or each.interactive else on_paper(document)
-        made.append(each.render(said_as(shown, said), style))
+        made.append(each.render(shown, style))
     files: dict[str, str | bytes] = {}
     proof = derivation.ask(certificate)
     pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}

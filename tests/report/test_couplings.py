@@ -9,8 +9,6 @@ import numpy as np
 
 import symreln as sr
 from symreln.claims.couplings import overlap_matrices
-from symreln.report import latex
-from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
 from tests.cases import matrix_spec
 
@@ -37,6 +35,4 @@ def test_a_null_mode_has_no_k() -> None:
     assert mode["overlap"] is None
     assert "do not determine its output direction u" in mode["why"]
     assert mode["input_overlap"]["expr"] == "1/3"
-    page = latex.render(derivation_document(derivation))
-    assert "do not determine its output direction" in page
-    assert "NaN" not in page + json.dumps(written)
+    assert "NaN" not in json.dumps(written)

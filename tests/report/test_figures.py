@@ -3,7 +3,6 @@
 import io
 import itertools
 import re
-from typing import get_args
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -12,21 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 import symreln as sr
-from symreln.report.drawing import drawing, legend_below, new_axes, plain
+from symreln.report.drawing import drawing
 from symreln.report.figures import draw_panels
-from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, Role, look
+from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, look
 from symreln.report.plots import (
-    _coinciding,
     gate_cells,
     loss_curve,
     loss_sketch,
     modes_sketch,
     pathway_curves,
-    still_sketches,
 )
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
 from tests.report.corpus import HOSTILE
@@ -174,52 +170,6 @@ def test_names_never_overlap_each_other(ends):
         assert min(one.y1, other.y1) - max(one.y0, other.y0) < 1.5  # a line's own ascent
 
 
-def test_loss_is_drawn_on_both_scales_with_band_and_drops():
-    linear, logarithmic = axes_of(losses())
-    assert (linear.get_yscale(), logarithmic.get_yscale()) == ("linear", "log")
-    assert [len(ax.collections) for ax in (linear, logarithmic)] == [1, 1]
-    for ax in (linear, logarithmic):
-        drawn = [np.asarray(line.get_ydata()) for line in ax.lines]
-        assert all(any(np.array_equal(v, edge) for v in drawn) for edge in (LOSS - 0.01, LOSS))
-    drops = [line for line in linear.lines if line.get_marker() == "^"]
-    assert [line.get_xdata()[0] for line in drops] == [1.5, 1.6, 4.0]
-    heights = [line.get_ydata()[0] for line in drops]
-    assert heights[0] == heights[2] == 0 < heights[1]  # those that coincide are above each other
-    assert not any(line.get_marker() == "^" for line in logarithmic.lines)
-
-
-def test_a_logarithmic_axis_has_numbers_within_one_power_of_ten():
-    few, many = 0.62 + 0.88 * np.exp(-TIMES), np.exp(-3 * TIMES)
-    axes = [axes_of(loss_sketch([loss_curve("r", "theory", TIMES, y)]))[1] for y in (few, many)]
-    for ax in axes:
-        ax.figure.draw_without_rendering()
-    low, high = axes[0].get_ylim()
-    named = [text.get_text() for text in axes[0].get_yticklabels()]
-    assert sum(low <= place <= high for place in map(float, named)) >= 3, named
-    assert "10^{" in axes[1].get_yticklabels()[0].get_text()
-
-
-ROLES = get_args(Role)
-
-
-def test_roles_that_stand_together_differ_without_colour():
-    """By marker or dashes or, for the two lines without either in common, by width and grey."""
-
-    def shape(role):
-        seen = look(role)
-        return seen.get("marker", ""), str(seen.get("linestyle", "-"))
-
-    def grey(role):
-        return float(np.dot(to_rgb(look(role)["color"]), (0.2126, 0.7152, 0.0722)))
-
-    assert len({shape(role) for role in ROLES if role != "modes"}) == len(ROLES) - 1
-    assert look("relu")["linewidth"] > 2 * look("theory")["linewidth"]
-    assert grey("relu") - grey("theory") > 0.3
-    assert look("theory")["zorder"] > look("relu")["zorder"]
-    begins = [look(role)["markevery"][0] for role in ROLES if "markevery" in look(role)]
-    assert len(set(begins)) == len(begins)  # markers of curves on each other are apart
-
-
 def test_gates_and_vectors_are_drawn_cell_by_cell():
     (ax,) = axes_of(gates())
     shown = [
@@ -235,17 +185,6 @@ def test_gates_and_vectors_are_drawn_cell_by_cell():
     assert ax.get_xticks().tolist() == [0.5, 2.0]
     assert [line.get_xdata()[0] for line in ax.lines] == [1.0]
     assert ax.get_title(loc="left") == "$V$, common"
-
-
-def test_a_gain_has_a_legend_and_crowded_groups_are_named_once():
-    groups = {"context": [value for value in range(1, 17) for _ in range(2)]}
-    pathways = [sr.pathway("all"), sr.pathway("half", [0.5] + [1] * 31)]
-    spec = sr.spec(np.eye(32), np.eye(32), labels=groups, pathways=pathways)
-    sketch, *_ = still_sketches(sr.derive(spec))
-    (ax,) = axes_of(sketch)
-    assert legend(ax) == ["0", "gain", "1"]
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == [str(k) for k in range(1, 17)]
-    assert ax.get_xlabel() == "samples (32), by context"
 
 
 def test_many_gates_share_a_bounded_height_and_stay_a_small_file():
@@ -264,28 +203,3 @@ def test_any_label_is_drawn_as_words(label):
     """No mathematics is read into a label, and no glyph is missing (a warning is an error here)."""
     sketch = gates([label[:40], "b"], [(label[:20], 2), ("$x^2$", 4)])
     ElementTree.parse(io.StringIO(sketch.draw(pdf=False).svg))
-
-
-def test_plain():
-    assert plain("$x$ off_1 中") == r"\$x\$ off_1 [U+4E2D]"
-    assert plain("a" * 40) == "a" * 31 + "…"
-
-
-@pytest.mark.parametrize(("long", "columns"), [(9, 3), (35, 2), (60, 1)])
-def test_a_legend_has_as_many_columns_as_its_labels_leave_room_for(long, columns):
-    (ax,) = new_axes(2.0)
-    for number in range(4):
-        ax.plot(TIMES, TIMES + number, label=str(number) * long)
-    legend_below(ax)
-    (shown,) = ax.figure.legends
-    drawing("f", ax, pdf=False)
-    left = [text.get_window_extent().x0 for text in shown.get_texts()]
-    assert len({round(each) for each in left}) == columns
-    assert shown.get_window_extent().x1 <= ax.figure.bbox.x1
-
-
-def test_only_coinciding_curves_are_drawn_as_one():
-    curve = np.tanh(TIMES)[None]
-    strengths = {"a": curve, "b": curve + 2e-4, "c": curve + 2e-2, "d": np.vstack([curve, curve])}
-    alone = dict(zip(strengths, range(4), strict=True))
-    assert _coinciding(list(strengths), strengths, alone) == [["a", "b"], ["c"], ["d"]]

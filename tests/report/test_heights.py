@@ -20,7 +20,6 @@ from symreln.document.model import (
     walk,
 )
 from symreln.document.words import Notation
-from symreln.report.chapters.closing import closing_chapter
 from symreln.report.chapters.formulas import first_modes
 from symreln.report.chapters.result import result_chapter
 from symreln.report.content import derivation_document, modes_figure
@@ -90,18 +89,6 @@ def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confro
     assert r"s/d_{\mathrm{eff}}" in found
 
 
-def test_one_closed_stage_shows_its_closed_forms():
-    derivation = sr.derive(sr.load("xor"))
-    alone, beside = (
-        plain_text(modes_figure(derivation, confronted=each, method="").caption)
-        for each in (False, True)
-    )
-    # Beside training the caption says what the markers are, and nothing else differs.
-    markers = " Markers: measured, where strengths can be attributed to a mode."
-    assert beside == alone + markers
-    assert alone.startswith("Predicted strengths: closed forms; thin")
-
-
 def formula_lines(derivation: sr.Derivation, start: str) -> list[str]:
     blocks = walk(derivation_document(derivation).blocks)
     equations = (b for b, _ in blocks if isinstance(b, Equation))
@@ -122,14 +109,3 @@ def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):
     assert order == sorted(order)
     powers = [bool(square) for *_, square in order]
     assert powers == [False, True] * 8
-
-
-def test_the_provenance_keeps_the_symbols_of_sizes():
-    options = {"dataset.items": "n", "parameters.n.integer": True, "parameters.n.value": 8}
-    derivation = sr.derive(sr.load("contextual-C", overrides=options))
-    found = tables(closing_chapter(derivation, None))
-    table = next(each for each in found if header(each)[0] == "quantity")
-    pairs = [pair for row in table.rows for pair in (row[:2], row[2:])]
-    rows = {plain_text(inlines(a)): inlines(b) for a, b in pairs}
-    assert rows["dataset: contexts"] == (Math("C = 3"),)
-    assert rows["dataset: items"] == (Math("n = 8"),)

@@ -1,9 +1,6 @@
 import json
 import os
 import stat
-import subprocess
-import sys
-import threading
 
 import pytest
 import sympy as sp
@@ -11,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.base import jsonio
-from symreln.base.jsonio import LINE, dumps, write_bytes, write_text
+from symreln.base.jsonio import LINE, dumps, write_text
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -38,23 +35,6 @@ def test_layout():
     words = ["w" * 60, "w" * 60]
     assert dumps(words) == f'[\n  "{words[0]}",\n  "{words[1]}"\n]\n'
     assert dumps({"k": "w" * LINE}) == '{\n  "k": "' + "w" * LINE + '"\n}\n'
-
-
-cells = (
-    st.integers()
-    | st.none()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.sampled_from(["],\n[", "\n", ",\n", "]\n[", '"', "\\", "Δ", "\0", "], [", "w" * 50])
-)
-
-
-@given(st.lists(st.lists(cells, max_size=4) | st.tuples(cells, cells), min_size=1))
-def test_rows_encoded_at_once_are_those_encoded_one_by_one(table):
-    """The texts hold what divides rows and items, and some rows do not fit on a line."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonio, "_rows", lambda _: None)
-        one_by_one = dumps({"a": [table], "b": table})
-    assert dumps({"a": [table], "b": table}) == one_by_one
 
 
 def test_rows_are_encoded_at_once():
@@ -106,39 +86,3 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch, failing):
         write_text(path, "new" * 1000)
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
-
-
-def test_killed_writer_leaves_the_old_file(tmp_path):
-    """A process that dies between the last byte and the rename leaves the old file whole."""
-    path = tmp_path / "a.txt"
-    write_text(path, "old")
-    script = (
-        "import os, sys, pathlib\n"
-        "from symreln.base.jsonio import write_text\n"
-        "os.replace = lambda *a: os._exit(9)\n"
-        "write_text(pathlib.Path(sys.argv[1]), 'new' * 100000)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False, timeout=30)
-    assert done.returncode == 9
-    assert path.read_text() == "old"
-
-
-def test_readers_see_whole_files_only(tmp_path):
-    path = tmp_path / "a.bin"
-    contents = [bytes([letter]) * 200_000 for letter in b"ab"]
-    write_bytes(path, contents[0])
-    stop = threading.Event()
-    seen = set()
-
-    def read():
-        while not stop.is_set():
-            seen.add(path.read_bytes())
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for turn in range(40):
-        write_bytes(path, contents[turn % 2])
-    stop.set()
-    reader.join()
-    assert seen <= set(contents)
-    assert len(seen) == 2

@@ -11,7 +11,6 @@ from symreln.document.model import (
     Math,
     Section,
     Table,
-    Theorem,
     equation,
     prose,
 )
@@ -64,14 +63,6 @@ def test_a_wide_equation_is_broken_and_a_fraction_that_cannot_be_is_scaled():
     assert whole.count(r"\resizebox{0.92\linewidth}{!}{$\displaystyle x = ") == 1
 
 
-def test_rows_with_fractions_stand_apart():
-    rows = ((r"\frac{1}{2}", "0"), ("3", "4"))
-    cells = tuple(tuple((Math(c),) for c in row) for row in rows)
-    source = body(Table(header=("a", "b"), rows=cells))
-    assert r"$\frac{1}{2}$ & $0$ \\[0.7ex]" in source
-    assert "$3$ & $4$ \\\\\n" in source
-
-
 def test_numbers_in_words_have_a_minus_and_a_power_of_ten():
     text = body(prose("from -1 [-2, 3] to 1.8e-08, off-1 and 2e"))
     minus, power = (
@@ -82,32 +73,11 @@ def test_numbers_in_words_have_a_minus_and_a_power_of_ten():
     assert r"\ensuremath" not in body(prose(Code("x -1")))
 
 
-def test_rows_of_matrices_with_fractions_stand_apart():
-    high = body(equation(r"\begin{pmatrix} 1 \\ \frac{1}{2} \\ 3 \end{pmatrix}"))
-    assert high.count(r"\\[0.7ex]") == 2
-    flat = body(equation(r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}"), equation("a &= b", "c &= d"))
-    assert "[0.7ex]" not in flat
-
-
-def test_wrapped_columns_share_the_line_by_what_they_need():
-    words = "words that go on " * 9
-    table = Table(header=("a", "b"), rows=(("short", words),), alignment="pp")
-    narrow, wide = map(float, re.findall(r"p\{([0-9.]+)\\linewidth\}", body(table)))
-    assert narrow < 0.15 < 0.7 < wide
-    assert narrow + wide == pytest.approx(1 - 0.0275, abs=0.01)
-
-
 def test_bracket_after_a_row_is_no_option():
     table = body(Table(header=("h",), rows=(("[1cm]",), ("*",))))
     assert "\n{}[1cm]" in table
     assert "\n{}*" in table
     assert r"\item {}[x]" in body(Items(("[x]",)))
-
-
-def test_statement_that_begins_with_a_list_keeps_its_name_on_a_line():
-    items = Items(("x",))
-    assert "\\leavevmode\n\\begin{itemize}" in body(Theorem(kind="Remark", blocks=(items,)))
-    assert "leavevmode" not in body(Theorem(kind="Remark", blocks=(prose("x"),)))
 
 
 def test_a_table_longer_than_a_page_goes_on_in_another_without_a_number():
@@ -162,31 +132,3 @@ def test_tables_without_a_caption_take_no_number(tmp_path):
     assert r"\newlabel{tab:named}{{1}" in (tmp_path / "document.aux").read_text()
     assert "same identifier" not in log
     assert anchors(source)["tab:named"].number == "1"
-
-
-def test_a_tall_table_without_a_caption_comes_in_pieces_between_which_a_page_may_end():
-    row = ("step", "A claim that takes some lines. " * 9, "How it was checked. " * 9, "proven")
-    header = ("step", "claim", "check", "outcome")
-
-    def printed(rows: int) -> str:
-        return body(Table(header=header, rows=(row,) * rows, alignment="lppl"))
-
-    tall, short = printed(8), printed(1)
-    assert (tall.count(r"\begin{tabular}"), short.count(r"\begin{tabular}")) == (4, 1)
-    assert tall.count(r"\textbf{step}") == 4
-    columns = set(re.findall(r"\\begin\{tabular\}\{(.*)\}", tall))
-    assert len(columns) == 1
-    shares = [float(share) for share in re.findall(r"p\{([\d.]+)\\linewidth\}", columns.pop())]
-    # Two wrapped columns share what the short words leave, by how much they say.
-    assert 1.2 < shares[0] / shares[1] < 1.7
-    assert sum(shares) < 1
-
-
-def test_a_column_of_words_wraps_where_numbers_would_be_pushed_off_the_page():
-    row = ("the rest of all that there is to say of it " * 3, "1.25", "x" * 20)
-    columns = body(Table(header=("a", "b", "c"), rows=(row,), alignment="lrl"))
-    share = re.search(r"\{@\{\}p\{([\d.]+)\\linewidth\}rl@", columns)
-    assert share
-    assert 0.5 < float(share[1]) < 0.75
-    digits = body(Table(header=("a",), rows=(("1" * 200,),), alignment="r"))
-    assert digits.count(r"\resizebox{\linewidth}{!}{%") == 1

@@ -31,11 +31,6 @@ def test_a_fragment_has_the_labels_levels_and_numbers_of_its_paper():
     assert not re.search(r"documentclass|usepackage|maketitle|begin\{document", text)
 
 
-def test_every_equation_can_have_a_number():
-    text = latex.fragment(source(), Style(numbering="all"))
-    assert (text.count(r"\begin{equation}"), text.count("equation*")) == (2, 0)
-
-
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

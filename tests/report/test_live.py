@@ -7,7 +7,6 @@ import random
 import shutil
 import subprocess
 from fractions import Fraction
-from math import lgamma
 from pathlib import Path
 from typing import Any
 
@@ -172,13 +171,6 @@ def test_modes_without_a_formula_at_some_values_have_no_curve_there(tmp_path: Pa
     assert {n for mode in found["modes"] if mode["curve"] is None for n in mode["names"]} == lost
 
 
-def test_logarithm_of_gamma_is_that_of_the_library(tmp_path: Path):
-    points = [0.1, 0.5, 0.9, 1.0, 1.0000001, 1.3, 2.0, 3.7, 12.5, 171.0, 1e4]
-    script = f"const ANSWER = {json.dumps(points)}.map(symrelnLive.lnGamma);"
-    found = run_script(own_scripts() + script, tmp_path)
-    assert found == pytest.approx([lgamma(x) for x in points], rel=1e-13, abs=2e-15)
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -260,11 +252,4 @@ def test_every_slider_has_a_label_and_arrows_move_it(chromium, address):
             windowsVirtualKeyCode=39,
         )
     assert float(tab.eval(HALF)) < float(before)
-    tab.close()
-
-
-def test_without_script_only_the_note_is_there(chromium, address):
-    tab = browser.Tab(chromium, address, script=False)
-    assert tab.eval("document.getElementById('live').hidden")
-    assert "needs scripts" in tab.eval("document.getElementById('explore').textContent")
     tab.close()

@@ -9,9 +9,7 @@ import symreln as sr
 from symreln.claims import couplings
 from symreln.claims.couplings import overlap_matrices
 from symreln.claims.derivation import Derivation
-from symreln.document.model import Equation, Paragraph, Section, plain_text, walk
 from symreln.report import html
-from symreln.report.chapters import data
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
 
@@ -64,37 +62,6 @@ def test_couplings_of_large_pathways_are_exact_numbers_by_modes(four, monkeypatc
         )
         expected = float(mode["overlap"]["decimal"]) * float(mode["input_overlap"]["decimal"])
         np.testing.assert_allclose(block @ gains, expected * identity, atol=1e-12)
-
-
-def test_couplings_that_a_symmetry_maps_to_each_other_are_made_once(four):
-    found = four.ask(couplings.couplings_of)[1].overlaps
-    assert len({id(each) for each in found}) < len(found) / 5
-
-
-def test_correlations_of_many_pathways_are_printed_once_a_kind(four, monkeypatch):
-    monkeypatch.setattr(data, "MOST_CORRELATIONS", 3)
-    chapter = next(
-        block
-        for block in derivation_document(four).blocks
-        if isinstance(block, Section) and block.label == "sec:data"
-    )
-    lines = [
-        line
-        for block, _ in walk(chapter.blocks)
-        if isinstance(block, Equation)
-        for line in block.lines
-    ]
-    printed = {number for number in range(1, 6) for line in lines if f"({number}) &" in line}
-    assert printed == {1, 2}
-    words = [plain_text(b.content) for b, _ in walk(chapter.blocks) if isinstance(b, Paragraph)]
-    assert any("maps pathway 2 to pathways p = 3 (‘off_2’), 4 (‘off_3’), 5" in w for w in words)
-    # What is said to be a permutation is one: the entries of both matrices, counted.
-    for name in ("sigma_yx", "sigma_x"):
-        entries = [
-            sorted(str(e) for e in getattr(p.effective, name).to_sympy(four.spec.symbols))
-            for p in four.pathways[1:]
-        ]
-        assert all(found == entries[0] for found in entries)
 
 
 def test_all_pairs_and_equal_options_are_said_once(four):

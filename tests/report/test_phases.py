@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ import symreln as sr
 from symreln.claims import flow_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.lines import derivation_lines
-from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.content import derivation_chapters
-from symreln.report.plots import modes_sketches, pathway_curves, still_sketches
+from symreln.report.plots import modes_sketches, still_sketches
 from symreln.report.terminal import show_summary, summary_of
 from tests.pages import page_of
 from tests.report.sample import words_of
@@ -50,16 +48,6 @@ def sketches() -> dict[str, Any]:
     return {each.name: each.shown["panels"][0] for each in (*still_sketches(derivation()), *found)}
 
 
-def test_phases_are_the_derivation_and_those_after_each_switch():
-    (first, own), (second, later) = derivation().phases
-    assert (first, second) == (0, 60)
-    assert own is derivation()
-    assert later is derivation().later[0]
-    alone = sr.derive(sr.load("xor"))
-    assert alone.phases == ((0, alone),)
-    assert (in_phase("a", 0), in_phase("a", 60)) == ("a", "a, step 60")
-
-
 def test_the_terminal_shows_verdict_and_modes_of_every_phase(capsys):
     show_summary(summary_of(derivation()))
     shown = capsys.readouterr().out
@@ -73,16 +61,6 @@ def test_the_terminal_shows_verdict_and_modes_of_every_phase(capsys):
     turns = [line.split() for line in before.splitlines() if line.strip().startswith("turns")]
     assert [row[1] for row in turns if row[1] != "0"] == ["1"]
     assert "3/2" in [row[1] for row in map(str.split, after.splitlines()) if row[:1] == ["turns"]]
-
-
-def test_a_spec_whose_gates_stay_is_shown_as_ever(capsys):
-    summary = summary_of(sr.derive(sr.load("linear-hierarchy")))
-    show_summary(summary)
-    shown = capsys.readouterr().out
-    assert "verdict: closed\n" in shown
-    assert "up to step" not in shown
-    assert "from step" not in shown
-    assert summary["phases"] == []
 
 
 def test_gates_have_a_row_from_each_step_at_which_they_switch():
@@ -104,13 +82,6 @@ def test_strengths_are_drawn_while_the_gates_of_their_modes_hold():
         assert np.isnan(values[~held]).all()
         known = next(mode.best for mode in prediction.modes if mode.pathway == label)
         np.testing.assert_array_equal(values[held], known[held])
-
-
-def test_plateaus_are_as_long_as_their_curves():
-    times = np.arange(5.0)
-    strengths = np.array([[np.nan, np.nan, 1.0, 2.0, np.nan]])
-    *_, plateau = pathway_curves(0, "p", times, strengths, [3.0], names=[""])
-    assert list(plateau.x) == [2.0, 3.0]
 
 
 def test_the_document_says_what_holds_when():
@@ -138,11 +109,6 @@ def test_alignment_is_said_to_be_that_of_the_last_gates():
     assert "those from step 60 on" in page_of(found)
     still = sr.load({**SPEC, "pathway": [{"name": "all"}]})
     assert "from step" not in page_of(sr.validate(sr.derive(still), seeds=2))
-
-
-def test_files_are_written_for_all_of_it(tmp_path: Path):
-    written = {path.name for path in derivation().save(tmp_path)}
-    assert {"derivation.tex", "derivation.html", "certificate.json"} <= written
 
 
 def test_lines_say_what_a_switch_changes_and_check_it_with_the_new_gates(monkeypatch):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 import sympy as sp
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.base.terminal import wrapped
 from symreln.claims.orbits import mode_orbits
 from symreln.cli.main import cli
-from symreln.document.symbols import strengths_in_text
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.report.terminal import summary_of
 
@@ -66,17 +62,3 @@ def test_the_terminal_names_the_file_with_a_form_where_it_was_written(name, form
     given = ["linear-hierarchy", "--set", "network.layers=3", "--out", str(tmp_path), *asked]
     shown = CliRunner().invoke(cli, ["derive", *given]).stdout
     assert "(t): an implicit solution" + (f", in {name}\n" if name else "\n") in shown
-
-
-def test_a_derivation_without_closed_forms_prints_none():
-    found = "\n".join(summary_of(sr.derive(sr.load("iris-classes")))["formulas"])
-    assert "(t) =" not in found
-    assert "no closed form: the coupled matrices are integrated" in found
-
-
-def test_lines_are_broken_at_spaces_and_nothing_is_lost():
-    line = "  pi_p_1(t) = " + " + ".join(f"s_{n}" for n in range(60))
-    broken = wrapped(strengths_in_text(line), 80).splitlines()
-    assert all(len(each) <= 80 for each in broken)
-    assert broken[0].startswith("  πₚ,₁(t) = ")
-    assert re.sub(r"\s+", " ", " ".join(broken)) == re.sub(r"\s+", " ", strengths_in_text(line))

@@ -74,15 +74,6 @@ def test_module_alone_says_what_is_predicted(name: str, library: Library, tmp_pa
         assert found["loss"] == pytest.approx(known.loss, rel=0, abs=1e-12 * known.loss[0])
 
 
-def test_half_times_are_where_half_of_the_plateau_is_reached():
-    derivation = derived("contextual-3")
-    module: dict[str, Any] = {}
-    exec(program(derivation), module)
-    for curve in derivation.evaluate([0.0]).modes:
-        half = module[f"{curve.label}_half_time"]()
-        assert module[curve.label](half) == pytest.approx(curve.plateau / 2, rel=1e-9)
-
-
 def test_parameters_are_arguments_that_other_values_can_be_given_to():
     module: dict[str, Any] = {}
     exec(program(derived("xor")), module)
@@ -110,15 +101,6 @@ def test_a_letter_that_follows_from_a_changed_one_is_asked_for():
     known = derivation.to_numpy("pi_2_1")(100.0, tau=50.0, pitilde_2_1=1e-6)
     assert module["pi_2_1"](100.0, tau=50.0, pitilde_2_1=1e-6) == pytest.approx(known, rel=1e-12)
     assert module["pi_2_1"](100.0) == pytest.approx(derivation.to_numpy("pi_2_1")(100.0), rel=1e-12)
-
-
-def test_smallest_start_neither_overflows_nor_stands_still():
-    module: dict[str, Any] = {}
-    exec(program(derived("xor")), module)
-    with np.errstate(over="raise", invalid="raise", divide="raise"):
-        found = module["pi_1_1"](np.array([0.0, 1e3, 1e5]), pi_0=1e-300)
-    assert found[0] == pytest.approx(1e-300, rel=1e-12)
-    assert found[2] == pytest.approx(1 / np.sqrt(2), rel=1e-12)
 
 
 def test_labels_of_a_spec_stay_text(tmp_path: Path):

@@ -2,11 +2,12 @@
 
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.document.mathtext import to_latex
 from symreln.document.roots import JoinedRoot, plain_formula, shortest_root_form
+from tests.strategies import examples
 
 a, b = sp.symbols("a b", positive=True)
 real = sp.Symbol("r", real=True)
@@ -77,13 +78,6 @@ def test_typed_form(product, typed):
     assert abs(sp.N((read - product).subs(point), 30)) < 1e-25
 
 
-def test_roots_of_unknown_sign_are_not_joined():
-    product = sp.sqrt(real) * sp.sqrt(real - 1)  # √(r(r - 1)) has the other sign for r < 0
-    assert shortest_root_form(product, to_latex) is product
-    infinite = sp.sqrt(real) / sp.sqrt(count - 1)  # at k = 1
-    assert shortest_root_form(infinite, to_latex) is infinite
-
-
 polynomials = st.builds(
     lambda c, p, q: c + p * a + q * a * b,
     st.integers(1, 20),
@@ -92,7 +86,7 @@ polynomials = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(100)
 @given(
     polynomials,
     polynomials,

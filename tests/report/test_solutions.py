@@ -12,7 +12,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.document.model import Equation, label_of, walk
+from symreln.document.model import label_of
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
 from symreln.laws.depth import Depth
@@ -59,24 +59,6 @@ def test_the_parts_of_an_implicit_solution_are_the_time(layers):
         pace = sp.lambdify(pi, 7 / rate, "mpmath")
         summed = mpmath.quad(pace, [mpmath.mpf(str(start.n(20))), mpmath.mpf(str(value.n(20)))])
         assert float(put_together) == pytest.approx(float(summed), rel=1e-9)
-
-
-@pytest.mark.parametrize("layers", [3, 8])
-def test_implicit_solutions_are_printed_in_short_lines(layers):
-    found = derived(layers=layers)
-    chapters = derivation_chapters(found, None, ())
-    lines = [
-        line for block, _ in walk(chapters) if isinstance(block, Equation) for line in block.lines
-    ]
-    solutions = [line for line in lines if line.startswith(r"t(\pi_{1,")]
-    assert len(solutions) == 2
-    assert all(r"T(\rho) - T(\rho_0)" in line and len(line) < 200 for line in solutions)
-    # In the chapter on the dynamics, and again where the derivation is given line by line.
-    (stage,) = {line for line in lines if line.startswith(r"T(\rho) &=")}
-    assert r"\rho" in stage
-    # The heights are 3 and 1.
-    assert r"\left(\frac{\pi}{3}\right)^{1/" in solutions[0]
-    assert r"\rho = \pi^{1/" in solutions[1]
 
 
 def test_heights_are_lowered_by_weight_decay_in_figures_and_words():

@@ -11,7 +11,7 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import Constant, constants_table
 from symreln.document.model import Math, Table, Text, inlines, plain_text
-from symreln.report.chapters.agreement import _comparison, _mode_row
+from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.content import modes_figure
 
@@ -58,10 +58,6 @@ def test_strengths_of_two_layers_without_closed_forms_are_those_of_the_method():
     assert "coupled matrices" not in found
 
 
-def test_strengths_are_named_as_everywhere():
-    assert _mode_row("pi_1_3", {}, 0.05)[0] == Math(r"\pi_{1,3}")
-
-
 def test_constants_have_the_letters_of_the_text():
     constant = Constant(name="kappa of pathway 'a'", value=0.5, source="assumed", origin="here")
     (table,) = constants_table([constant])
@@ -88,12 +84,6 @@ def test_units_of_pathways_that_differ_are_all_told(own, words):
     pairs = [pair for row in tables[-1].rows for pair in (row[:2], row[2:])]
     (value,) = [pair[1] for pair in pairs if "units of a pathway" in str(pair[0])]
     assert value == (Text(value=words),)
-
-
-def test_strengths_of_null_modes_are_counted_as_such():
-    """Every pathway has one mode and one null mode, which the document has no formula of."""
-    (step,) = [step for step in sr.derive(gated()).steps if step.name == "trajectories"]
-    assert step.statement.startswith("The 6 closed forms of strengths, 3 of them of null modes,")
 
 
 def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():

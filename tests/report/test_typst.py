@@ -9,17 +9,13 @@ import typst as package
 
 from symreln.document.escape import code_points, typographic
 from symreln.document.model import (
-    Details,
     Document,
     Drawing,
     Figure,
     Items,
-    Math,
     Paragraph,
     Section,
     Table,
-    Theorem,
-    equation,
     prose,
 )
 from symreln.errors import NotSupportedError
@@ -121,43 +117,9 @@ def test_any_words_print_as_themselves(text):
 
 
 @needs_poppler
-def test_two_hyphens_are_not_joined_to_a_dash():
-    (words,) = pages(typst.render(body(prose("x - -- x"))))
-    one, two = (right - left for left, _, right, _, word in words if "-" in word)
-    assert two == pytest.approx(2 * one, abs=0.01)
-
-
-@needs_poppler
 @pytest.mark.parametrize("make", [document, hostile_document])
 def test_nothing_lies_outside_of_its_margins(make):
     assert outside(typst.render(make())) == []
-
-
-@needs_poppler
-def test_a_wide_formula_is_printed_within_the_margins_and_a_narrow_one_as_it_is():
-    wide = equation(" + ".join("abcdefghijklmnopqrstuvwxyz" * 3), label="eq:wide")
-    pdf = typst.render(body(wide, equation("a + b")))
-    assert outside(pdf) == []
-    (words,) = pages(pdf)
-    heights = [bottom - top for _, top, _, bottom, word in words if "𝑎" in word]
-    assert heights[0] < 0.8 * heights[-1]
-
-
-@needs_poppler
-def test_a_wide_table_is_printed_smaller():
-    words = tuple(f"a column of words {index}" for index in range(9))
-    assert outside(typst.render(body(Table(header=words, rows=(words,) * 2)))) == []
-
-
-@needs_poppler
-def test_wrapped_columns_share_the_line_by_what_they_need():
-    long = "words that go on " * 40
-    table = Table(header=("first", "second"), rows=(("short", long),), alignment="pp")
-    pdf = typst.render(body(table))
-    assert outside(pdf) == []
-    (words,) = pages(pdf)
-    (left,) = (box[0] for box in words if box[4] == "second")
-    assert left < MARGIN + 0.2 * (WIDTH - 2 * MARGIN)
 
 
 @needs_poppler
@@ -171,44 +133,6 @@ def test_a_long_table_repeats_its_header_and_keeps_its_rows():
         assert words.count("heading") == 1
         assert words.count("end") == words.count("a") >= 1 or "Claims." in words
         assert words[-1] == "end"
-
-
-@needs_poppler
-def test_fractions_of_two_rows_keep_apart():
-    """Their distance is more than from a fraction's numerator to its denominator."""
-    cell = (Math(r"\frac{1}{2}"),)
-    (words,) = pages(typst.render(body(Table(header=("h",), rows=((cell,), (cell,))))))
-    ones = [top for _, top, _, _, word in words if word == "1"]
-    twos = [top for _, top, _, _, word in words if word == "2"]
-    assert ones[1] - twos[0] > 1.1 * (twos[0] - ones[0])
-
-
-@needs_poppler
-def test_words_that_announce_a_formula_stay_with_it():
-    for lines in range(27, 38):
-        filled = [prose("Line.") for _ in range(lines)]
-        pdf = typst.render(body(*filled, prose("Announced:"), equation(r"x = \frac{a}{b}")))
-        for page in read(pdf).split("\f"):
-            assert ("Announced" in page) == ("𝑥" in page)
-
-
-@needs_poppler
-def test_what_a_page_folds_is_printed_in_full():
-    folded = Details(summary="Why", blocks=(prose("Because."), equation("a = b")))
-    words = read(typst.render(body(folded)))
-    assert "Why. Because." in words
-    assert "𝑎=𝑏" in words
-
-
-@needs_poppler
-def test_a_proof_has_its_end_with_it():
-    table = Table(header=("h",), rows=(("last cell",),))
-    for end in (prose("last cell"), table):
-        for lines in range(27, 38):
-            filled = [prose("Line.") for _ in range(lines)]
-            proof = Theorem(kind="Proof", blocks=(prose("By hand."), end))
-            for page in read(typst.render(body(*filled, proof))).split("\f"):
-                assert ("last cell" in page) == ("□" in page)
 
 
 def test_figures_are_drawn_as_vectors_at_their_size():

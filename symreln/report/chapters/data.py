@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.orbits import PathwayOrbit
@@ -173,7 +174,7 @@ def _correlations(derivation: Derivation) -> list[Block]:
         (pathway, images, _pair(derivation, pathway)) for pathway, images in _shown(derivation)
     ]
     matrices: list[Block] = []
-    if any(r"\mathbf{1}" in line for *_, each in shown for line in each.lines):
+    if any(re.search(r"\bI\b|mathbf\{1", line) for *_, each in shown for line in each.lines):
         said = r"In blocks $I$ is an identity matrix, and $\mathbf{1}$ a column of ones."
         matrices.append(say(said))
     for pathway, images, each in shown:
