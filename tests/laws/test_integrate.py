@@ -93,7 +93,7 @@ def test_coupled_modes_against_an_implicit_integrator(seed):
         start,
         t_eval=times,
         method="Radau",
-        rtol=1e-12,
+        rtol=1e-10,
         atol=1e-20,
     )
     # The integrator's share between steps, relative to the plateaus.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from scipy.integrate import solve_ivp
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
-from symreln.laws.lambda_balanced import BalancedMatrices, _eigenbasis
+from symreln.laws.lambda_balanced import BalancedMatrices
 
 
 def exact(rows) -> ExactMatrix:
@@ -98,16 +97,3 @@ def test_few_hidden_units_learn_the_strongest_modes():
     found = as_flow(u * s @ v.T, w1, w2).to_numpy([0.0, 1e3, 1e12])
     expected = u[:, :2] * s[:2] @ v[:, :2].T
     np.testing.assert_allclose(found, [w2 @ w1, expected, expected], atol=1e-12)
-
-
-@pytest.mark.parametrize("shift", [0.0, 0.7, -0.7])
-def test_eigenbasis(shift):
-    rng = np.random.default_rng(1)
-    for n_y, n_x in ((2, 3), (4, 2), (3, 3)):
-        sigma = rng.normal(size=(n_y, n_x))
-        sigma[0] = 0
-        o, values = _eigenbasis(sigma, shift)
-        half = shift / 2
-        f = np.block([[-half * np.eye(n_x), sigma.T], [sigma, half * np.eye(n_y)]])
-        np.testing.assert_allclose(o.T @ o, np.eye(n_x + n_y), atol=1e-14)
-        np.testing.assert_allclose(o * values @ o.T, f, atol=1e-14)

@@ -189,17 +189,6 @@ def test_the_document_says_that_it_is_decided_at_declared_values():
     assert entry["at_declared_values"] is True
 
 
-def test_numbers_without_parameters_are_decided_once_and_for_all():
-    tables = {key: value for key, value in SYMBOLIC.items() if key != "parameters"}
-    tables["dataset"] = {
-        **SYMBOLIC["dataset"],
-        "Y": [["2", "0", "0"], ["0", "5", "0"], ["0", "0", "3"]],
-    }
-    derivation = sr.derive(sr.load(tables))
-    assert not derivation.narrow[0].declared
-    assert "decided at the declared values" not in derivation.to_latex()
-
-
 def test_modes_that_replace_others_have_no_curves() -> None:
     """The second mode, with the larger s²/d, replaces the first: the loss falls from 4 to 1."""
     x, y = [[3, 0], [0, 1], [-3, 0], [0, -1]], [[2, 0], [0, 4], [-2, 0], [0, -4]]

@@ -115,18 +115,6 @@ def test_the_basis_of_a_degenerate_class_is_that_of_its_neighbours():
     assert ours == theirs == [0.5, 1, 1]
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in closing(("closed by symmetry",)) if not name.endswith("cancel")]
-)
-def test_couplings_are_what_closes_them(name):
-    # With each pathway's own d in place of d_eff the curves are plainly others.
-    derivation, times, curves, _ = observed(name)
-    s = per_column(derivation, lambda m: m.s.to_float())[:, None]
-    d = per_column(derivation, lambda m: m.d.to_float())[:, None]
-    alone = two_layers(s, d, np.full_like(s, STRENGTH0), times, 1.0)
-    assert np.abs(curves - alone).max() > 0.1 * np.abs(curves).max()
-
-
 def lotka_volterra(derivation) -> np.ndarray:
     """kappa_ab = k_ab g_ba from U and V in floats; d on the diagonal."""
     sizes = [probe_bases(p)[0].shape[1] for p in derivation.pathways]
@@ -172,23 +160,3 @@ def test_orthogonal_outputs_are_not_enough():
 def test_a_driven_null_mode_is_named():
     derivation, _, _, _ = observed("coupled matrices: drives a null mode")
     assert any("drives null mode" in r or "on null mode" in r for r in derivation.verdict.reasons)
-
-
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name.startswith("coupled")])
-def test_what_leaves_the_span_of_a_class_does_so_in_numbers(name):
-    """The projector of U_p on a class, from its exact span by a least-squares fit."""
-    derivation = sr.derive(EXAMPLES[name])
-    for stage in derivation.stages:
-        for coupling in stage.verdict.couplings.couplings:
-            if coupling.target_class.is_null:
-                continue
-            p, a = coupling.target
-            target = coupling.stage[p]
-            span = (target.effective.sigma_yx @ target.basis(a)).to_numpy()
-            left = 0.0
-            for action in (x.to_numpy() for row in coupling.actions for x in row):
-                rest = action - span @ np.linalg.lstsq(span, action)[0]
-                left = max(left, np.abs(rest).max())
-            assert coupling.leaves_span == (left > 1e-10)
-            if coupling.factors is not None:
-                assert not coupling.leaves_span

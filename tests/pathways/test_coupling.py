@@ -9,8 +9,6 @@ import symreln as sr
 from symreln.claims.couplings import overlap_matrices
 from symreln.claims.equilibria import mode_system, symbolic_drives
 from symreln.claims.probes import probe_bases
-from symreln.exact.matrix import ExactMatrix
-from symreln.verdict.coupling import _proportionality
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import stages_decouple
 from tests.cases import CASES, derived, matrix_spec
@@ -44,18 +42,6 @@ def test_overlaps_of_known_cases(case):
         assert coupling.input_overlap == g
         # One pathway alone pushes another out of its modes; only their sum does not.
         assert coupling.factors is None
-
-
-@pytest.mark.parametrize("name", ["contextual n=4 C=3", "contextual n=8 C=3"])
-def test_overlaps_of_known_cases_by_numpy(name):
-    case = next(case for case in CASES if case.name == name)
-    pathways = derived(name).at_values.stages[1].pathways
-    for target in pathways:
-        for source in pathways:
-            if target is not source:
-                k, g = overlap_matrices(target, source)
-                one = np.eye(len(k))
-                np.testing.assert_allclose(k * g.T, one * float(np.prod(case.overlaps)), atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +95,6 @@ def test_components_follow_chains():
     found = stage.verdict.couplings.components([(p, a) for p in range(3) for a in range(2)])
     assert sorted(len(component) for component in found) == [3, 3]
     assert {p for p, _ in found[0]} == {0, 1, 2}
-
-
-def test_proportionality_is_exact():
-    one = ExactMatrix.from_rows([[0, 2], [4, 0]])
-    assert _proportionality(one.scale(3), one) == 3
-    assert _proportionality(ExactMatrix.from_rows([[0, 2], [4, 1]]), one) is None
-    assert _proportionality(ExactMatrix.zeros(2, 2), one) == 0
-    assert _proportionality(one, ExactMatrix.zeros(2, 2)) is None
 
 
 # -- stages ----------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.networks.effective import effective_dataset
@@ -92,16 +91,6 @@ def test_converged_outputs_are_least_squares(seed):
         assert left.sigma_yx.is_zero
 
 
-def test_residual_of_a_pathway_is_its_own_pseudo_inverse_solution():
-    spec = random_spec(3, pathways=1)
-    (only,) = of(spec)
-    x, y = only.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    mask = np.isin(np.arange(len(y)), only.pathway.outputs)[:, None]
-    w = (mask * y * np.array(only.pathway.gate)) @ np.linalg.pinv(x)
-    found = converged_outputs(spec.dataset.targets, (only,)).to_numpy()
-    np.testing.assert_allclose(found, w @ x, atol=ROUNDING)
-
-
 def test_a_later_stage_learns_what_the_earlier_ones_left():
     derivation = derived("contextual n=4 C=3")
     (common,), off = derivation.stages[0].pathways, derivation.stages[1].pathways
@@ -159,30 +148,3 @@ def test_scaling_the_targets_scales_s_and_leaves_d(seed):
         assert big.s.to_float() == pytest.approx(abs(float(factor)) * mode.s.to_float(), rel=1e-14)
         if before.commutes:
             assert big.d.to_float() == pytest.approx(mode.d.to_float(), rel=1e-14)
-
-
-@examples(100)
-@given(seeds)
-def test_an_open_gate_returns_the_dataset(seed):
-    spec = random_spec(seed)
-    data = spec.dataset
-    rows, columns = range(data.n_x), range(data.n_y)
-    path = replace(
-        spec.pathways[0],
-        gate=(1,) * data.samples,
-        inputs=tuple(rows),
-        outputs=tuple(columns),
-    )
-    found = effective_dataset(data, path, data.targets)
-    assert found.inputs == data.inputs
-    assert found.targets == data.targets
-    assert found.samples == data.samples
-
-
-@pytest.mark.parametrize("name", ["contextual-3", "contextual-C"])
-def test_what_is_left_is_as_large_in_factors_as_entry_by_entry(name):
-    first, second = (stage.pathways[0].effective.goal for stage in sr.derive(name).stages)
-    for goal in (first, second):
-        assert goal.square == goal.matrix.frobenius(goal.matrix)
-    assert second.learned
-    assert second.square != first.square

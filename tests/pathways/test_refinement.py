@@ -98,21 +98,6 @@ def test_a_basis_that_does_not_suit_is_refused_by_the_verifier() -> None:
         verify(certificate)
 
 
-def test_a_split_class_says_nothing_against_a_level() -> None:
-    """Alone in its stage a pathway is closed; two halves of one class are refused there."""
-    certificate = copy.deepcopy(sr.derive(common_and(2, (1, 0))).certificate)
-    (stage,) = certificate["parts"][0]["stages"]
-    stage["pathways"] = stage["pathways"][:1]
-    stage["components"], stage["level"], certificate["level"] = [], "closed", "closed"
-    certificate["parts"][0]["level"] = "closed"
-    for one in stage["pathways"][0]["classes"]:
-        one["gram_inverse"], one["inverse_d_eff"] = None, ["2"]
-    stage["final_loss"] = "0"
-    certificate["digest"] = digest(certificate)
-    with pytest.raises(CertificateError, match="of other eigenvalues"):
-        verify(certificate)
-
-
 def test_couplings_that_cancel_in_parts_are_no_coupled_modes_to_the_verifier() -> None:
     """A complete list of couplings, whose sums over equal modes vanish: a stronger level holds."""
     derivation = sr.derive(cancelling_speeds())

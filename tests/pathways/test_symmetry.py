@@ -11,7 +11,6 @@ import pytest
 
 import symreln as sr
 from symreln.claims import solve as pipeline
-from symreln.exact.linear import projected, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
@@ -28,9 +27,8 @@ from symreln.verdict.residual import (
     plateau_errors,
     plateau_gain,
 )
-from tests.cases import contexts_spec, matrix_spec
-from tests.pathways.examples import CUBIC, GOLDEN, all_examples, random_races
-from tests.strategies import parametric_matrix, rational_point
+from tests.cases import matrix_spec
+from tests.pathways.examples import all_examples, random_races
 
 TASKS = {
     "xor": sr.load("xor"),
@@ -181,105 +179,12 @@ def test_residual_in_factors_is_the_least_squares_residual(name):
             assert stage.initial_loss - gain == stage.final_loss
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_correlations_in_factors_are_those_of_the_residual(name):
-    for stage in pipeline.derive_unchecked(SPECS[name]).stages:
-        for pathway in stage.pathways:
-            found = pathway.effective
-            matrix = found.masked(found.goal.matrix)
-            expected = (matrix @ found.features.T).scale(Fraction(1, found.samples))
-            assert found.sigma_yx == expected
-
-
 def test_a_wrong_plateau_has_errors():
     stage = pipeline.derive_unchecked(TASKS["contextual"]).stages[1]
     effective = tuple(p.effective for p in stage.pathways)
     modes = _stage_modes(effective, tuple(p.spectrum for p in stage.pathways))
     wrong = {node: tuple(2 * x for x in value) for node, value in stage.verdict.d_eff.items()}
     assert not any(error.is_zero for error in plateau_errors(converged_pathways(modes, wrong)))
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_projection_is_the_pseudo_inverse_one(seed):
-    random = Random(seed)
-    names = ("a", "b")
-    height, width = random.randint(1, 6), random.randint(1, 6)
-    kind = seed % 3
-    if kind == 0:  # a function times a constant row
-        features = ExactMatrix.from_rows(
-            [
-                [random.choice([0, 0, 1, 2]) * scale for _ in range(width)]
-                for scale in [
-                    Scalar.symbol("a", names) * random.choice([1, 2]) for _ in range(height)
-                ]
-            ],
-            names,
-        )
-    else:
-        features = parametric_matrix(random, height, width, names if kind == 1 else (), 0.5)
-    rows = parametric_matrix(random, 2, width, names, 0.8)
-    point = rational_point(random, names)
-    point = {name: value + Fraction(1, 7) for name, value in point.items()}
-    found = projected(rows, features)
-    x, y = (m.substitute(point).to_numpy() for m in (features, rows))
-    assert np.linalg.matrix_rank(x) == np.linalg.matrix_rank(
-        features.substitute({n: Fraction(101, 37) for n in names}).to_numpy()
-    )
-    # Entries of order one to a hundred, condition numbers below 1e4.
-    np.testing.assert_allclose(
-        found.substitute(point).to_numpy(), y @ np.linalg.pinv(x) @ x, atol=1e-8
-    )
-
-
-def driven_twins(spec: Spec) -> int:
-    """Check the drives of all pathways; return how many an original with other outputs gives."""
-    moved = 0
-    for stage in pipeline.derive_unchecked(spec).stages:
-        modes = _stage_modes(
-            tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
-        )
-        for pathway in modes:
-            image = pathway.effective.image
-            moved += image is not None and bool((np.diff(image.symmetry.outputs) < 0).any())
-            for a in range(len(pathway.classes)):
-                powers = pathway.drive(a).powers
-                for power, vector in zip(powers, pathway.krylov(a, len(powers)), strict=True):
-                    assert power == pathway.effective.sigma_yx @ vector
-    return moved
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_drives_of_twins_are_their_own(name):
-    driven_twins(SPECS[name])
-
-
-@pytest.mark.parametrize("structure", [GOLDEN, CUBIC])
-def test_drives_of_twins_have_the_twins_outputs(structure):
-    """Two gates open on samples that a permutation of inputs and outputs exchanges."""
-    size = len(structure)
-    x = np.kron(np.eye(2, dtype=int), np.eye(size, dtype=int))
-    y = np.kron(np.eye(2, dtype=int), np.array(structure))
-    gates = np.kron(np.eye(2, dtype=int), np.ones(size, dtype=int))
-    spec = matrix_spec(x.tolist(), y.tolist(), gates.tolist())
-    assert driven_twins(spec) == 1
-
-
-@pytest.mark.parametrize("structure", [GOLDEN, CUBIC])
-def test_powers_are_projected_by_the_classes_own_bases(structure):
-    stage = pipeline.derive_unchecked(contexts_spec(structure, 3)).stages[0]
-    modes = _stage_modes(
-        tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
-    )
-    for pathway in modes:
-        size = pathway.spectrum.n_x
-        one = ExactMatrix.identity(size)
-        for a, mode_class in enumerate(pathway.classes):
-            operator = pathway.spectrum.operator_matrix(mode_class)
-            space = ExactMatrix.beside([v for v in pathway.krylov(a, mode_class.degree)])
-            expected = space @ right_inverse(space)
-            for k in range(mode_class.degree + 1):
-                assert pathway.projected(a, k, one) == expected
-                expected = operator @ expected
 
 
 # -- couplings -------------------------------------------------------------------------------------
