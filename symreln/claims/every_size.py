@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Section, Table, equation
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say, typeset
-from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import printed
 from symreln.laws.law import Regime
@@ -354,7 +352,6 @@ class EverySize(Claim):
     def values(self) -> dict[str, Any]:
         """Return the pathways, one a stage or one for each context, with their stages' verdicts.
 
-        Decimals are at the declared parameters and sizes, with one wavelet of a size (u = 1).
         "proven" says whether there is an answer for every size; where it is false, "reason" says
         why. A stage that is closed by symmetry is closed at the size "closed_at". A mode with a
         head start begins at a symbol of its "strength": it is driven "faster" times as fast until
@@ -386,7 +383,7 @@ class EverySize(Claim):
         return {
             "sector": mode.part,
             "s": self._root(found.s_squared),
-            **{name: self._number(AlgebraicNumber.rational(x)) for name, x in exact.items()},
+            **{name: {"expr": str(self._expr(x))} for name, x in exact.items()},
             "height": self._root(found.s_squared / (found.d_eff * found.d_eff)),
             "strength": mode.law.expr,
             "half_time": mode.law.half_time,
@@ -400,14 +397,8 @@ class EverySize(Claim):
             },
         }
 
-    def _number(self, number: AlgebraicNumber) -> dict[str, str]:
-        sizes = {size.name: Fraction(size.value) for size in self.spec.sizes}
-        values = self.spec.values | sizes | {str(self._task.copies): Fraction(1)}
-        return number.to_json(values, self._task.symbols)
-
     def _root(self, value: Scalar) -> dict[str, str]:
-        found = self._number(AlgebraicNumber.rational(value, is_sqrt=True))
-        return found | {"expr": str(self._task.root(value))}
+        return {"expr": str(self._task.root(value))}
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal the modes that learn, and what was proven of every stage."""

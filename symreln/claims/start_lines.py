@@ -10,13 +10,11 @@ import sympy as sp
 from symreln.claims.edge_lines import shared_start_line
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
-from symreln.exact.cancelling import cancelled
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
-from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.law import STRENGTH, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, X, integral, proven_once, vanish
 from symreln.laws.sigmoid_drive import sigmoid_lines
-from symreln.laws.two_layer import TwoLayer
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -49,10 +47,8 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
     if len(derivation.stages) > 1 and derivation.closed and not derivation.later:
-        yield from proven_once(_ahead)
         found = derivation.ask(head_starts_of)
-        modes = () if found is None else found.modes
-        if modes:
+        if found is not None and found.modes:
             yield from proven_once(sigmoid_lines)
 
 
@@ -192,37 +188,5 @@ def _apart(derivation: Derivation, start: Start) -> Line:
         r"$1/\sqrt{N}$",
         check="the squares multiplied out, the mean of each term; the spec's numbers put in",
         holds=vanish(sum_ - difference, value - exact),
-        main=True,
-    )
-
-
-def _ahead() -> Iterator[Line]:
-    """Yield the head start of later stages."""
-    found = TwoLayer(s=_S, d=_S / _H, asymptote=_H)
-    step, fades = sp.log(1 + _S / TIME_CONSTANT), sp.Symbol("e", positive=True)
-    clock, faded = _S / step, sp.exp(-2 * step * TIME)
-    below = 1 + (_H / STRENGTH0 - 1) * fades
-    law, primitive = _H / below.subs(fades, faded), -sp.log(below) / (2 * step)
-    total = sp.log(_H / STRENGTH0) / (2 * step)
-    half: Any = found.in_steps().half_time
-    own: Any = found.rate
-    yield Line(
-        says="**Head start.** Until earlier stages have learned, a later pathway sees more than "
-        "its own residual. An earlier mode of plateau $h$ counts for as long as its half-time:",
-        equation=(
-            rf"\int_0^\infty \left(1 - \frac{{\pi}}{{h}}\right) dt = {to_latex(total)} = t_{{1/2}} "
-            r"+ \mathcal{O}(\pi_0)",
-        ),
-        because=r"the integrand is the derivative of a logarithm",
-        check="differentiated, the integrand comes out; both ends; the difference to the half-time "
-        r"vanishes with $\pi_0$",
-        holds=vanish(
-            clock * law.diff(TIME) - own.subs(STRENGTH, law),
-            primitive.subs(fades, faded).diff(TIME) - (1 - law / _H),
-            law.subs(TIME, 0) - STRENGTH0,
-            primitive.subs(fades, 0),
-            -primitive.subs(fades, faded.subs(TIME, 0)) - total,
-        )
-        and cancelled(sp.exp(2 * step * total) / sp.exp(2 * step * half)).subs(STRENGTH0, 0) == 1,
         main=True,
     )

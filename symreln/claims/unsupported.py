@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
-from symreln.claims.early import early_strengths, unsupported_pathways
+from symreln.claims.early import unsupported_pathways
 from symreln.exact.enclosure import ball, rounded_text
 
 if TYPE_CHECKING:
@@ -53,12 +53,6 @@ class _Unsupported(Claim):
 def unsupported_of(derivation: Derivation) -> _Unsupported:
     """Return what is decided exactly."""
     return _Unsupported(reasons=derivation.ask(unsupported_pathways), where=_where(derivation.spec))
-
-
-def unsupported_early(derivation: Derivation) -> _Unsupported:
-    """Return what the units show that were followed through the early phase as well."""
-    reasons = derivation.ask(early_strengths).unsupported
-    return _Unsupported(reasons=reasons, where=_where(derivation.spec))
 
 
 def _where(spec: Spec) -> dict[str, str]:

@@ -141,7 +141,8 @@ def _halved() -> Line:
     moved = {x: one * a + two * b, a: one * x, b: two * x}
     slopes = square.applyfunc(lambda entry: along(entry, moved))
     return Line(
-        says="An earlier mode is learned as a sigmoid: of its part of the drive $g = 1/(1 + z)$ is "
+        says="**Head start.** Until earlier stages have learned, a later pathway sees more than "
+        "its own residual. An earlier mode is learned as a sigmoid: of its part $g = 1/(1 + z)$ is "
         r"left, $z = e^{2 s_\alpha (t - t_\alpha)/\tau}$. Where it takes $E_p v$ from $r u'$ to "
         r"$s u$, with unit vectors $u$ and $u'$, the amplitudes $(x, a)$ of a unit, in a symmetric "
         r"matrix, move as $\psi \psi^{\top}$ does:",

@@ -10,7 +10,7 @@ from symreln.base.terminal import put, say
 from symreln.claims.claim import lines_of
 from symreln.claims.derivation import Derivation
 from symreln.claims.regime import regime_of
-from symreln.claims.unsupported import unsupported_early
+from symreln.claims.unsupported import unsupported_of
 from symreln.document.symbols import strengths_in_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
@@ -47,7 +47,7 @@ def show_validation(
     rows = [list(row) for row in metric_rows(validation)]
     header = ["curves", *(metric.title for metric in METRICS)]
     show_table(f"agreement, {validation.seeds} seeds", header, rows)
-    rests = lines_of(validation.derivation, regime_of, unsupported_early)
+    rests = lines_of(validation.derivation, regime_of, unsupported_of)
     for line in (*rests, *clauses(validation)):
         if line not in said:  # once is enough
             say(strengths_in_text(line))
