@@ -94,7 +94,7 @@ class _LatexRenderer(Renderer):
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> list[str]:
         """Return the lines of ``blocks``; a display belongs to the paragraph before it."""
         lines: list[str] = []
-        for block, after in zip(blocks, (*blocks[1:], None), strict=True):
+        for block, after in zip(blocks, (*blocks[1:], None), strict=False):
             lines.append(self.block(block, depth))
             if not (isinstance(block, Paragraph) and isinstance(after, Equation)):
                 lines.append("")
