@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.base.records import record
-from symreln.base.summaries import brief
 from symreln.sweeps.combinations import planned
 
 LINES, CHARACTERS = 30, 3000
@@ -97,26 +95,3 @@ def test_a_validation_says_its_verdict_and_its_distances(validation):
     assert validation.sentence()[:60] in " ".join(text.split())
     pair = next(iter(validation.metric_rows()))
     assert f"{pair[0]}: max |ΔL|/L(0) {pair[1]}" in text
-
-
-@record(kw_only=False)
-class Large:
-    """A result of many fields that hold much."""
-
-    curve: np.ndarray
-    table: dict[int, tuple[int, ...]]
-    within: object = None
-    text: str = "x" * 9999
-
-
-def test_whatever_a_field_holds():
-    large = Large(np.arange(1e6), {n: tuple(range(n)) for n in range(999)})
-    text = repr(Large(np.zeros((0, 3)), {}, within=[large] * 50, text="x"))
-    assert len(text) < 500
-    assert "array 0 × 3" in text
-    assert "within=[50: Large(" in text
-    assert brief(large).startswith("Large(within=None")
-    assert "array 1000000 from 0 to 1e+06" in repr(large)
-    names = [f"field_{n}" for n in range(500)]
-    wide = type("Wide", (), {"__annotations__": dict.fromkeys(names, int)})
-    assert len(repr(record(wide)(**dict.fromkeys(names, 1))).splitlines()) == LINES

@@ -93,11 +93,3 @@ def test_importing_symreln_is_quick_and_raises_the_bound_on_digits(chosen):
         env={**os.environ, **given},
     )
     assert found.stdout == f"{chosen or MOST_DIGITS} []\n"
-
-
-def test_every_exit_code_is_in_the_help_and_in_the_page_of_commands():
-    page = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    listed = page[page.index("## Exit codes") :].split("\n\n")[1]
-    for code in ("0", "1", "2", "3", "4", "130", "143"):
-        assert f"\n  {code} " in cli.EXIT_CODES
-        assert f"\n| {code}" in listed

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.cli.main import cli
-from symreln.errors import SpecError
 from symreln.verifier import verify
 
 #: Each sample pushes back the units that learn the other: the fastest gates are 1/ and /1.
@@ -74,22 +73,6 @@ def test_what_a_pathway_sees_is_orthogonal_to_its_boundary(tmp_path: Path) -> No
     )
     (only,) = sr.derive(dependent).pathways
     assert only.effective.inputs.to_numpy()[:, 3] == pytest.approx([0.5, 1, -0.5])
-
-
-@pytest.mark.parametrize(
-    ("first", "more", "said"),
-    [
-        ('["/", "/"]', "", "0 on every sample"),
-        ('[1, "/", 0]', "", "one 0, 1 or gain for every sample"),
-        ('[1, "/"]\nthen = [{step = 3, gate = [0, 1]}]', "", "pathway with then"),
-        ('[1, "/"]', "layers = 3", "two layers of weights"),
-    ],
-)
-def test_bad_boundaries(tmp_path: Path, first: str, more: str, said: str) -> None:
-    path = tmp_path / "bad.toml"
-    path.write_text(TWO.format(first, "[0, 1]") + more)
-    with pytest.raises(SpecError, match=said):
-        sr.load(str(path))
 
 
 GAIN = """

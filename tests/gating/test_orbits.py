@@ -9,7 +9,6 @@ from hypothesis import given
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.enumerate import enumerate_gates
 from symreln.networks.orbits import moved_gates, sample_group
-from symreln.task_library.load import load
 from tests.strategies import examples, seeds
 
 
@@ -44,11 +43,3 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     for orbit in orbits:
         gate = tuple(int(v) for v in found.gates[orbit.place])
         assert len(moved_gates(gate, group)) == orbit.size
-
-
-def test_targets_break_symmetries_and_parameters_may_stand_in_the_data() -> None:
-    dataset = load("xor").dataset
-    assert sample_group(dataset.inputs).order == 8
-    assert sample_group(dataset.inputs, dataset.targets).order == 8
-    uneven = ExactMatrix.from_rows([[1, 1, -1, 2]])
-    assert sample_group(dataset.inputs, uneven).order == 2

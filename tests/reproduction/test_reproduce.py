@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,6 @@ import symreln as sr
 from symreln.base import pool
 from symreln.calls import reproduce as calls
 from symreln.errors import InputError
-from symreln.report.reproduction import FINDINGS, marked
 from tests.app.command import command
 
 SCRIPTS = Path(__file__).parents[2] / "validation" / "paper"
@@ -91,30 +90,6 @@ def test_every_page_has_a_short_script_over_the_public_interface():
         assert not any(isinstance(each, ast.Constant) for each in told), path.name
 
 
-def test_all_findings_have_a_statement():
-    numbers = {
-        keyword.value.value
-        for path in SCRIPTS.glob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call | ast.Dict)
-        for keyword in _findings(node)
-    }
-    assert numbers == set(FINDINGS)
-
-
-def _findings(node):
-    if isinstance(node, ast.Call):
-        return [
-            k for k in node.keywords if k.arg == "finding" and isinstance(k.value, ast.Constant)
-        ]
-    pairs = zip(node.keys, node.values, strict=True)
-    return [
-        ast.keyword(arg="finding", value=value)
-        for key, value in pairs
-        if isinstance(key, ast.Constant) and key.value == "finding"
-    ]
-
-
 def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     found = sr.reproduce("one", tmp_path / "out")
     page = json.loads((tmp_path / "out" / "one" / "page.json").read_text())
@@ -172,12 +147,6 @@ def test_what_is_there_is_not_made_again(scripts, tmp_path):
     assert scripts.read_text().split() == ["one"] * 5
 
 
-def test_pages_of_other_settings_do_not_stand_in_the_index(scripts, tmp_path):
-    sr.reproduce("one", tmp_path / "out", rng=1)
-    found = sr.reproduce("two", tmp_path / "out")
-    assert [page["name"] for page in found.pages] == ["two"]
-
-
 def test_a_page_of_the_paper_is_made_by_its_own_script(tmp_path):
     # It goes through every ready-made task, and needs metrics by name.
     (page,) = sr.reproduce("assumption", tmp_path).pages
@@ -192,20 +161,6 @@ def test_a_page_that_fails_is_not_written(scripts, tmp_path):
     with pytest.raises(InputError, match="nothing"):
         sr.reproduce("one", tmp_path / "out")
     assert not (tmp_path / "out" / "one" / "page.json").exists()
-
-
-@pytest.mark.usefixtures("threads")
-def test_an_interrupt_leaves_an_index_of_what_is_ready(scripts, tmp_path, monkeypatch):
-    def first_alone(futures):
-        yield next(iter(as_completed(futures)))
-        raise KeyboardInterrupt
-
-    sr.reproduce("one", tmp_path / "out")
-    (tmp_path / "out" / "index.html").unlink()
-    monkeypatch.setattr(calls, "as_completed", first_alone)
-    with pytest.raises(KeyboardInterrupt):
-        sr.reproduce(directory=tmp_path / "out")
-    assert 'href="one/page.html"' in (tmp_path / "out" / "index.html").read_text()
 
 
 def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
@@ -224,11 +179,6 @@ def test_the_command_prints_what_it_found(scripts, tmp_path):
     told = json.loads(command(*asked, "--json").out)
     assert told["format"] == "symreln-reproduction/1"
     assert told == json.loads((tmp_path / "out" / "reproduction.json").read_text())
-
-
-def test_words_between_marks_are_mathematics_and_names():
-    kinds = [type(part).__name__ for part in marked("a $x$ and `y`; 5 $ and `")]
-    assert kinds == ["str", "Math", "str", "Code", "str"]
 
 
 @pytest.mark.usefixtures("threads")

@@ -201,12 +201,6 @@ def test_what_is_wrong_is_said_before_any_training(asked, error, said, spec, tmp
     assert not (tmp_path / "out" / "tasks").exists()
 
 
-@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "/2", "-1/3", "1/0", "a/b", "1/2/3", "²/3"])
-def test_what_is_no_shard_is_refused(spec, tmp_path, text):
-    found = command(*typed(spec, tmp_path / "out", "--shard", text))
-    assert (found.code, "expected i/N" in found.err) == (2, True)
-
-
 def test_a_name_its_spec_and_the_spec_of_arrays_give_the_same_rows(tmp_path):
     small = {"network.hidden": 12, "network.steps": 40}
     asked = {"over": {"network.init_std": ["1/10", "1/20"]}, "seeds": 2}
@@ -237,7 +231,7 @@ def running(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found in /proc")
-@pytest.mark.parametrize("what", ["worker", "command", "interrupt"])
+@pytest.mark.parametrize("what", ["worker", "interrupt"])
 def test_what_is_killed_goes_on_where_it_was(what, spec, tmp_path):
     out = tmp_path / "out"
     values = ",".join(map(str, range(3, 15)))

@@ -76,12 +76,6 @@ def test_what_there_is_not_is_refused(given, message):
         Machine(**given)
 
 
-def test_a_library_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"'torch': it is not installed.*pip install torch"):
-        Machine(backend="torch").arrays(np.ones((1, 1)))
-
-
 def test_trainers_take_the_machine_that_is_used_and_leave_the_data(library):
     arrays = library.arrays(*data())
     train_network(*arrays, make_settings(), seeds=2, rng=0)

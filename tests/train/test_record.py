@@ -28,19 +28,6 @@ def test_snapshots_are_of_the_weights_at_their_step():
         np.testing.assert_array_equal(run.snapshots["weights"][:, position], short.weights[0].w1)
 
 
-def test_default_steps_spread_over_decades():
-    record = Recording(quantities=("maps",))
-    steps = record.snapshot_steps(8001)
-    assert (steps[0], steps[1], steps[-1]) == (0, 1, 8000)
-    assert 20 <= len(steps) <= 25
-    ratios = np.diff(np.log(steps[8:]))
-    # Spread evenly in the logarithm, up to rounding to whole steps.
-    assert ratios.max() - ratios.min() < 0.1
-    assert record.snapshot_steps(1) == (0,)
-    assert record.snapshot_steps(3) == (0, 1, 2)
-    assert Recording().snapshot_steps(8001) == ()
-
-
 def test_quantities_of_a_relu_network():
     inputs, _ = data()
     gates = np.array([[1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0]])

@@ -147,16 +147,6 @@ def test_networks_from_the_law_are_near(kind):
     assert titles[-1] == "seed floor of the linear network"
 
 
-def test_a_wrong_decay_or_start_disagrees():
-    """The confrontation can fail: training with a decay that the theory does not know of."""
-    numbers = derived(weight_decay="1/5").at_values
-    start = None
-    wrong = derived(weight_decay="1/10").at_values
-    right = train_aligned(numbers, start).losses[0]
-    other = closed_forms(wrong, np.arange(1000.0)).loss
-    assert np.abs(other - right).max() / right[0] > 0.05
-
-
 def test_what_is_not_covered_is_refused():
     with pytest.raises(NotSupportedError, match=r"1 hidden units for 2 modes \(one each\)"):
         confronted(layers=3, hidden=1)

@@ -7,10 +7,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import pytest
 
 import symreln as sr
 from symreln.experiment.confront import Validation
+from symreln.experiment.metrics import compare
 from symreln.experiment.training import gated_pathways
 from symreln.specs.model import Spec, ValidationSpec
 from symreln.task_library.load import load
@@ -79,6 +79,9 @@ def test_theory_agrees_with_relu_networks_on_xor():
     assert found.metrics["reduced_vs_gdln"].max_abs_over_initial < 0.05
     assert found.drift is not None
     assert 0 <= found.split.exact <= 1
+    wide = compare(found.mean_field.losses, found.network.mean_loss)
+    assert found.metrics["mean_field_vs_relu"] == wide
+    assert wide.max_abs_over_initial < 0.05
     assert [a.pathway for a in found.split.alignment] == ["p1", "p2", "p3", "p4"]
 
 
@@ -161,45 +164,7 @@ SWAPPED = (TWO[0], [(1, 0, 0), (0, 1, 1)])
 # -- published figures -----------------------------------------------------------------------------
 
 
-def standing_for(spec: Spec) -> Validation:
-    """A validation of a spec without the training: only the spec is looked at."""
-    found = linear(0)
-    return replace(found, derivation=replace(found.derivation, spec=spec))
-
-
-@pytest.mark.parametrize(
-    ("overrides", "published"),
-    [
-        ([], True),
-        (["validation.tolerance=1/100", 'validation.reason="a test"'], True),
-        (["network.hidden=50"], False),
-        (["network.init_std=1/1000"], False),
-        (["parameters.c.value=2"], False),
-        (["network.training=joint"], False),
-    ],
-)
-def test_published_figures_stand_beside_the_published_experiment_only(overrides, published):
-    spec = sr.load("contextual-3", overrides)
-    assert spec.source == "contextual-3"
-    found = standing_for(spec)
-    assert bool(found.published) is published
-    shown = [row[0] for row in found.metric_rows()]
-    assert any(title.startswith("published") for title in shown) is published
-
-
 # -- the rest --------------------------------------------------------------------------------------
-
-
-def test_metrics_have_the_names_of_the_interface():
-    fixed = ["theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"]
-    # The closed forms keep step, the flow takes none that is finite.
-    both = [f"{curve}_vs_{name}" for curve in ("closed", "reduced") for name in ("gdln", "relu")]
-    assert list(linear(0).metrics) == [*fixed, *both, "flow_vs_relu"]
-    titles = [row[0] for row in linear(0).metric_rows()]
-    assert titles[1] == "judged: closed forms – linear network"
-    assert not any(title.startswith("closed forms") for title in titles)  # once is enough
-    assert titles[-1] == "seed floor of the linear network"
-    assert [row[0] for row in relu().metric_rows()][1].endswith("closed forms – ReLU network")
 
 
 def test_pathways_get_the_units_that_the_initial_strength_counts():

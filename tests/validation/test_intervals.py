@@ -54,13 +54,6 @@ def test_intervals_cover_the_distance_from_the_mean_over_all_seeds(wrong):
     assert all(count >= least for count in held.values()), held
 
 
-def test_one_seed_has_no_interval():
-    losses = curves(1, np.random.default_rng(1))
-    found = distance(losses[0] * 0.9, losses, 0).max_abs_over_initial
-    assert found.value == pytest.approx(0.1)
-    assert (found.low, found.high) == (None, None)
-
-
 def test_the_interval_of_drop_times_is_that_of_their_difference():
     """Two ensembles of the same scatter, one later: by how much is known, and how well."""
     stream = np.random.default_rng(3)

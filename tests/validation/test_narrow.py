@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import symreln as sr
 from symreln import validate
 from symreln.errors import InputError
-from symreln.experiment.training import gated_pathways, training_settings
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
-from symreln.train.trainers import train_gdln
 
 TABLES = {
     "dataset": {
@@ -51,21 +47,6 @@ def test_one_pathway_alone_is_narrow():
     assert "hidden" not in entry[1]
     text = derivation.to_latex()
     assert "hidden units" in text
-
-
-def test_initial_strengths_have_the_same_mean():
-    spec = sr.load(changed(hidden=4))
-    narrow, wide = gated_pathways(spec)
-    assert (narrow.hidden, wide.hidden) == (4, 40)
-    assert narrow.spread == pytest.approx(np.sqrt(10))
-    assert wide.spread == 1
-    x, y = (m.to_numpy() for m in (spec.dataset.inputs, spec.dataset.targets))
-    settings = replace(training_settings(spec), steps=1, learning_rate=1e-12)
-    run = train_gdln(x, y, (narrow, wide), settings, seeds=400, rng=5, workers=1)
-    law = 40 * settings.init_std**2
-    for weights in run.weights:
-        grams = np.einsum("shi,shj->ij", weights.w1, weights.w1) / 400
-        np.testing.assert_allclose(np.diag(grams), law, rtol=0.15)
 
 
 def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
