@@ -74,7 +74,6 @@ def test_half_speed_doubles_the_decay():
 @pytest.mark.parametrize(
     ("changes", "form"),
     [
-        ({"init_std": ["1/10", "1/100"], "weight_decay": "1/2"}, "an integrated curve"),
         ({"layers": 3}, "an implicit solution"),
         ({}, None),
     ],

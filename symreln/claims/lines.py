@@ -21,7 +21,6 @@ from symreln.claims.flow_lines import (
     whole_map,
 )
 from symreln.claims.linear_flow import is_linear, linear_lines
-from symreln.claims.relaxation import diverging
 from symreln.claims.routing import routing_of
 from symreln.claims.start_lines import start_lines
 from symreln.claims.widths import narrow_pathways
@@ -211,9 +210,6 @@ def _mode_lines(derivation: Derivation) -> Iterator[Line]:
                 laws.setdefault((type(mode.strength), derivation.known.layers), mode.strength)
     for law in laws.values():
         yield from proven_once(type(law).lines, law.in_symbols())
-    if derivation.ask(diverging) is not None:
-        for law in laws.values():
-            yield law.in_symbols().settling_line()
     if Level.COUPLED_MODES in levels:
         yield from proven_once(competition_lines)
     if Level.COUPLED_MATRICES in levels:

@@ -21,7 +21,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.laws.half_speed import SLOWER, asked
-from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish
+from symreln.laws.line import Line
 from symreln.laws.ops import NUMPY, SYMPY, Ops, power
 
 if TYPE_CHECKING:
@@ -498,43 +498,12 @@ class Law(ABC):
         }
         return replace(self, s=s, d=d, **free)
 
+    @abstractmethod
     def lines(self) -> Iterator[Line]:
         """Yield the lines from the amplitudes of a mode to the printed formula, each checked.
 
-        Of a law in symbols (:meth:`in_symbols`). A law that says nothing of its own gives its
-        equation with the solution.
+        Of a law in symbols (:meth:`in_symbols`).
         """
-        yield Line(
-            says="The mode equation and its solution:",
-            equation=(self.equation, rf"\pi(t) = {self.to_latex()}"),
-            because="the law's own solution",
-            check=SUBSTITUTED,
-            holds=self.residual() == 0,
-            main=True,
-        )
-
-    def settling_line(self) -> Line:
-        """Return the line that says where gradient descent comes to rest; of a law in symbols."""
-        growth = sp.Symbol("_g", positive=True)
-        learned = replace(self, s=self.s - self.growth + growth)  # s − λ is positive
-        rate: Any = learned.relaxation.subs(growth, self.growth)
-        speed, plateau = self.rate, self.growth / self.d
-        slope: Any = speed.diff(STRENGTH).subs(STRENGTH, plateau)
-        return Line(
-            says="Near its plateau $h$ a mode relaxes at the rate $r$, and a step of gradient "
-            "descent multiplies the distance from it. So it comes to rest only where "
-            r"$r < 2 \tau$; **at this learning rate not every mode does**:",
-            equation=(
-                rf"\tau \dot{{\pi}} \approx -r (\pi - h), \qquad r = "
-                rf"{to_latex(rate)}, \qquad "
-                r"\pi - h \to \left(1 - \frac{r}{\tau}\right) (\pi - h)",
-            ),
-            because="the right-hand side differentiated at its root; a step is the flow's first "
-            "order",
-            check="the derivative by the strength; " + CANCELS,
-            holds=vanish(sp.powsimp(slope + rate), speed.subs(STRENGTH, plateau)),
-            main=True,
-        )
 
     def to_latex(self) -> str:
         """Return the LaTeX of the solution, without delimiters."""

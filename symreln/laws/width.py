@@ -25,14 +25,13 @@ a saddle, by the same determinant, and no other minimum exists (Baldi and Hornik
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cmp_to_key
 
 import sympy as sp
 from flint import arb
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.field import Field
 from symreln.exact.spectrum import ModeClass
@@ -159,7 +158,7 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
         for beta, other in enumerate(plateau)
         if held
         and other < entries[beta].multiplicity
-        and _compare(entries[beta].gain, entries[alpha].gain) > 0
+        and order_key(entries[beta].gain, {}) < order_key(entries[alpha].gain, {})
     )
     return Narrow(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
 
@@ -168,11 +167,8 @@ def _filled(
     entries: Sequence[WidthMode], sizes: Sequence[AlgebraicNumber], units: int
 ) -> tuple[int, ...]:
     """Give units to the entries by decreasing size."""
-    order = sorted(
-        range(len(entries)), key=cmp_to_key(lambda i, j: _compare(sizes[j], sizes[i]) or i - j)
-    )
     counts = [0] * len(entries)
-    for index in order:
+    for index in sorted(range(len(entries)), key=lambda place: order_key(sizes[place], {})):
         counts[index] = min(entries[index].multiplicity, units - sum(counts))
     return tuple(counts)
 
@@ -183,21 +179,8 @@ def _open_tie(entries: Sequence[WidthMode], counts: tuple[int, ...]) -> bool:
     short = [i for i, count in enumerate(counts) if count < entries[i].multiplicity]
     return any(
         i != j
-        and _compare(entries[i].s, entries[j].s) == 0
-        and _compare(entries[i].gain, entries[j].gain) != 0
+        and order_key(entries[i].s, {}) == order_key(entries[j].s, {})
+        and order_key(entries[i].gain, {}) != order_key(entries[j].gain, {})
         for i in held
         for j in short
     )
-
-
-def _compare(a: AlgebraicNumber, b: AlgebraicNumber) -> int:
-    """Return the sign of a − b, exactly; both without parameters."""
-    bits = 64
-    while True:
-        with precision(bits):
-            difference = a.ball({}, bits) - b.ball({}, bits)
-        if not difference.contains(0):
-            return 1 if difference > 0 else -1
-        if bits >= ORDER_BITS and a == b:
-            return 0
-        bits *= 2

@@ -13,10 +13,7 @@ import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.claims.widths import learned_counts, width_of
 from symreln.errors import NoClosedFormError, NotSupportedError
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
 from symreln.experiment.training import gated_pathways, training_settings
-from symreln.laws.width import _compare
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
 from tests.strategies import examples
@@ -145,14 +142,6 @@ def test_a_tie_of_s_is_left_open():
     assert "equal s" in one.undecided
     assert derivation.ask(width_of).loss is None
     assert learned_counts(derivation) == {}
-
-
-def test_numbers_of_different_fields_are_ordered():
-    root = AlgebraicNumber.rational(Scalar.of(2), is_sqrt=True)
-    close = AlgebraicNumber.rational(Scalar.of(Fraction(665857, 470832)))  # √2 + 1.6e-12
-    assert (_compare(root, close), _compare(close, root), _compare(root, root)) == (-1, 1, 0)
-    same = AlgebraicNumber.rational(Scalar.of(4), is_sqrt=True)
-    assert _compare(same, AlgebraicNumber.rational(Scalar.of(2))) == 0
 
 
 # -- parameters: what is decided at declared values is not said of all -----------------------------
