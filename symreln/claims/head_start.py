@@ -58,14 +58,12 @@ class ModeLaw:
         start: The strength that initial weights make up.
         driven_by: (label of the earlier mode that drives it, its half-time); None where none does.
         learned: The share of the plateau that it has when that is learned; None likewise.
-        at_once: Where it would start in effect if that were learned at once, at its half-time.
     """
 
     law: Law
     start: Any
     driven_by: tuple[str, Any] | None = None
     learned: Any = None
-    at_once: Any = None
 
     @property
     def in_time(self) -> bool:
@@ -226,17 +224,13 @@ class _Modes:
         chi = sigmoid_factor(
             ops, *letters(r, law.s, overlap, by.s, lambda x: ops.sqrt(ops.positive(x)))
         )
-        at_once, start = (
-            begin.strength0 * evaluated_factor(ops, law.s, r, overlap, last, ops.number(tau), each)
-            for each in (ops.number(1), chi)
-        )
-        law = self._law(mode, replace(begin, strength0=start))
+        factor = evaluated_factor(ops, law.s, r, overlap, last, ops.number(tau), chi)
+        law = self._law(mode, replace(begin, strength0=begin.strength0 * factor))
         found = replace(
             plain,
             law=law,
             driven_by=(driver.mode.label, last),
             learned=ops.over(law.strength(last), law.plateau),
-            at_once=at_once,
         )
         return found if found.in_time else _OUTRUN
 
