@@ -112,7 +112,7 @@ class _Couplings(Claim):
     Attributes:
         derivation: What the stage belongs to.
         stage: The stage.
-        overlaps: Of every coupling; those of equal numbers share one.
+        overlaps: Of every coupling; couplings that a symmetry maps to each other share one.
     """
 
     derivation: Derivation
@@ -211,15 +211,16 @@ def coupling_entries(derivation: Derivation) -> list[dict[str, Any]]:
 
 
 def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[_Overlap, ...]:
-    """Return k and g of all couplings, found once for those of equal numbers."""
-    known: dict[tuple, _Overlap] = {}
+    """Return k and g of all couplings, found once for those that a symmetry maps to each other."""
+    known: dict[int, _Overlap] = {}
     found = []
-    for c in stage.verdict.couplings.couplings:
-        ends = c.target_class, c.source_class
-        key = (c.overlap_squared, c.input_overlap, *(each.eigenvalue for each in ends))
-        if key not in known:
-            known[key] = _overlap(derivation, stage, c)
-        found.append(known[key])
+    for coupling in stage.verdict.couplings.couplings:
+        first = coupling
+        while first.like is not None:
+            first = first.like
+        if id(first) not in known:
+            known[id(first)] = _overlap(derivation, stage, first)
+        found.append(known[id(first)])
     return tuple(found)
 
 

@@ -26,6 +26,7 @@ from symreln.specs.model import Spec
 from symreln.verdict.edges import judge_edges
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge
 from symreln.verdict.modes import check_projection, image_spectrum
+from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 
 if TYPE_CHECKING:
@@ -86,12 +87,13 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
             for number, pathway in enumerate(spec.pathways, start=1)
             if len(spec.stages) == 1 or pathway.stage == stage
         ]
-        effective = _effective(spec, numbers, goal, search)
+        symmetry = StageSymmetry([number - 1 for number in numbers], search)
+        effective = _effective(spec, numbers, goal, symmetry)
         spectra = _spectra(spec, effective)
         if len(numbers) > 1 or stage != spec.stages[-1]:
             _check_projections(effective, spectra)
         with phase("verdict"):
-            verdict = judge(stage, effective, spectra)
+            verdict = judge(stage, effective, spectra, symmetry)
             verdict = judge_edges(verdict, spec.sharing, spec.edges)
         spectra = verdict.spectra
         left = _converged(goal, effective, verdict)
@@ -143,18 +145,16 @@ def _starting(
 
 
 def _effective(
-    spec: Spec, numbers: list[int], goal: Targets, search: SymmetrySearch | None
+    spec: Spec, numbers: list[int], goal: Targets, symmetry: StageSymmetry
 ) -> tuple[EffectiveDataset, ...]:
     found: list[EffectiveDataset] = []
-    alone = search is None or len(numbers) == 1
-    orbits = [(0, None)] * len(numbers) if alone else search.orbits([n - 1 for n in numbers])
-    for number, (original, move) in zip(numbers, orbits, strict=True):
-        pathway = spec.pathways[number - 1]
+    for p, number in enumerate(numbers):
+        pathway, move = spec.pathways[number - 1], symmetry.symmetries[p]
         if move is None:
             found.append(effective_dataset(spec.dataset, pathway, goal))
             check_sizes(found[-1])
         else:
-            found.append(image_dataset(pathway, found[original], move))
+            found.append(image_dataset(pathway, found[symmetry.originals[p]], move))
     return tuple(found)
 
 

@@ -16,7 +16,6 @@ symmetry and nothing else.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -121,25 +120,9 @@ class SymmetrySearch:
             inputs, outputs = found
         return inputs, outputs, samples
 
-    def orbits(self, members: Sequence[int]) -> list[tuple[int, Symmetry | None]]:
-        """Return for every pathway of a stage the first that it is like, and what maps that to it.
-
-        None where it is the first. Pathways are counted within the stage.
-
-        Args:
-            members: Places of the stage's pathways in the list that is searched.
-        """
-        place = {member: p for p, member in enumerate(members)}
-        found: list[tuple[int, Symmetry | None]] = []
-        for p, member in enumerate(members):
-            firsts = (q for q, (_, symmetry) in enumerate(found) if symmetry is None)
-            moved = ((q, self.find([members[q]], [member])) for q in firsts)
-            original, symmetry = next((one for one in moved if one[1] is not None), (p, None))
-            if symmetry is not None:
-                images = tuple(place[symmetry.pathways[each]] for each in members)
-                symmetry = replace(symmetry, pathways=images)
-            found.append((original, symmetry))
-        return found
+    def meet(self, p: int, j: int) -> bool:
+        """Whether the gates of two pathways are ever open together."""
+        return bool(np.any((self._gates[p] != 0) & (self._gates[j] != 0)))
 
     def find(self, source: Sequence[int], target: Sequence[int]) -> Symmetry | None:
         """Return a symmetry that maps the source pathways to the target ones in order, or None."""

@@ -17,7 +17,7 @@ T_p^l w\bigr)/P`, one product with Y.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.coupling import Actions, Node
     from symreln.verdict.modes import Coefficients, PathwayModes
+    from symreln.verdict.orbits import StageSymmetry
 
 #: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
 _Total = tuple["Coefficients | None", str]
@@ -50,6 +51,7 @@ class Closure:
 
 def symmetric_closure(
     modes: tuple[PathwayModes, ...],
+    symmetry: StageSymmetry,
     pairs: Sequence[tuple[Node, Node]],
     components: Sequence[frozenset[Node]],
 ) -> Closure | str:
@@ -60,10 +62,11 @@ def symmetric_closure(
 
     Args:
         modes: The modes of a stage's pathways.
+        symmetry: Which pathways are alike.
         pairs: (class, class that acts on it) of all couplings.
         components: Sets of classes that couplings link.
     """
-    search = _Search(modes)
+    search = _Search(modes, symmetry)
     parts: list[frozenset[Node]] = []
     d_eff: dict[Node, Coefficients] = {}
     for component in components:
@@ -103,8 +106,8 @@ def _sources(
 class _Search:
     """Sums of actions, each made once for pathways that are alike."""
 
-    def __init__(self, modes: tuple[PathwayModes, ...]) -> None:
-        self.modes = modes
+    def __init__(self, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> None:
+        self.modes, self.symmetry = modes, symmetry
         self.totals: dict[tuple[Node, tuple[Node, ...], bool], _Total] = {}
         numbers: dict[tuple, int] = {}
         #: A number for the f, s and d of every class.
@@ -143,34 +146,12 @@ class _Search:
 
     def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
         """Return Gamma of a class, from a pathway that is alike where there is one."""
-        node, sources = self._pulled_back(node, sources)
+        origin = self.symmetry.pulled_back(node, sources)
+        node, sources = (node, sorted(sources)) if origin is None else origin
         key = (node, tuple(sources), inside)
         if key not in self.totals:
             self.totals[key] = self._computed(node, sources, inside=inside)
         return self.totals[key]
-
-    def _pulled_back(self, node: Node, sources: Sequence[Node]) -> tuple[Node, list[Node]]:
-        """Return both as the original has them that a symmetry takes to the node's pathway.
-
-        Where two classes of a pathway have the same joint eigenvalues, a symmetry need not map
-        class to class: then they are returned as they are.
-        """
-        p, a = node
-        image, original = self.modes[p].effective.image, self.modes[p].original
-        if image is None or not self._followed:
-            return node, sorted(sources)
-        moved = [(image.symmetry.pathways.index(j), i) for j, i in sources]
-        if any(
-            self.kinds.get(one) != self.kinds[other]
-            for one, other in zip(moved, sources, strict=True)
-        ):
-            return node, sorted(sources)
-        return (next(q for q, each in enumerate(self.modes) if each is original), a), sorted(moved)
-
-    @cached_property
-    def _followed(self) -> bool:
-        """Whether the joint eigenvalues of every pathway's classes differ."""
-        return len({(p, kind) for (p, _), kind in self.kinds.items()}) == len(self.kinds)
 
     def _computed(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
         actions = summed_actions(self.modes, node, sources)

@@ -24,8 +24,8 @@ and wherever they are asked for, the actions themselves are computed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,7 @@ from symreln.base.records import record
 from symreln.exact.integer_matrix import merged
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
+from symreln.verdict.orbits import Node, StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.modes import Coefficients, PathwayModes
 
-#: (place of a pathway in its stage, number of one of its classes).
-Node = tuple[int, int]
 #: A_k on T_p^l w, indexed [k][l].
 Actions = tuple[tuple[ExactMatrix, ...], ...]
 
@@ -57,11 +56,13 @@ class ModeCoupling:
         target: (pathway, mode class) that is acted on.
         source: (pathway, mode class) that acts.
         stage: The modes of all pathways of the stage.
+        like: A coupling that a symmetry maps to this one: factors and overlaps are the same.
     """
 
     target: Node
     source: Node
     stage: tuple[PathwayModes, ...]
+    like: ModeCoupling | None = None
 
     @cached_property
     def actions(self) -> Actions:
@@ -80,6 +81,8 @@ class ModeCoupling:
         None where there is no such polynomial: the action leaves the target's span or mixes its
         modes.
         """
+        if self.like is not None:
+            return self.like.factors
         drive = self.stage[self.target[0]].drive(self.target[1])
         found = []
         for row in self._rows():
@@ -107,6 +110,8 @@ class ModeCoupling:
 
         Sigma^{yx} is one to one on the class: its image may fill all outputs.
         """
+        if self.like is not None:
+            return self.like.leaves_span
         p, a = self.target
         target = self.stage[p]
         sigma_yx = target.effective.sigma_yx
@@ -141,6 +146,8 @@ class ModeCoupling:
 
     @cached_property
     def _overlaps(self) -> tuple[Scalar | None, Scalar | None]:
+        if self.like is not None:
+            return self.like._overlaps
         (p, a), (j, i) = self.target, self.source
         return _common_basis_overlaps(self.stage[p], a, self.stage[j], i)
 
@@ -164,16 +171,32 @@ class StageCouplings:
         return components(nodes, ((c.target, c.source) for c in self.couplings))
 
 
-def stage_couplings(modes: tuple[PathwayModes, ...]) -> StageCouplings:
-    """Find every coupling between the pathways of one stage, exactly."""
+def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
+    """Find every coupling between the pathways of one stage, exactly.
+
+    Pairs of pathways that a symmetry maps to each other are decided once.
+    """
     found: list[ModeCoupling] = []
     pairs: list[tuple[int, int]] = []
-    for p, j in permutations(range(len(modes)), 2):
-        couplings = _pair_couplings(modes, p, j)
-        if couplings is not None:
-            pairs.append((p, j))
-            found += couplings
+    known: dict[tuple[int, int], list[ModeCoupling] | None] = {}
+    for p, j in symmetry.ordered_pairs:
+        origin = symmetry.origin(p, j)
+        if origin == (p, j):
+            known[origin] = _pair_couplings(modes, p, j)
+        couplings = known[origin]
+        if couplings is None:
+            continue
+        pairs.append((p, j))
+        found += couplings if origin == (p, j) else [_moved(c, p, j, symmetry) for c in couplings]
+    found.sort(key=lambda c: (c.target[0], c.source[0], c.source[1], c.target[1]))
     return StageCouplings(couplings=tuple(found), coupled_pairs=tuple(pairs))
+
+
+def _moved(coupling: ModeCoupling, p: int, j: int, symmetry: StageSymmetry) -> ModeCoupling:
+    """Return what a coupling is between the pathways that a symmetry takes its own to."""
+    (p0, a), (j0, i) = coupling.target, coupling.source
+    target, source = (p, symmetry.followed(p0, a, p)), (j, symmetry.followed(j0, i, j))
+    return replace(coupling, target=target, source=source, like=coupling)
 
 
 def _pair_couplings(modes: tuple[PathwayModes, ...], p: int, j: int) -> list[ModeCoupling] | None:

@@ -19,6 +19,7 @@ from symreln.exact.truth import Truth
 from symreln.verdict.closure import Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.verdict.modes import Coefficients, Converged, PathwayModes
+from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.refinement import split_by_one, split_by_sums
 from symreln.verdict.residual import converged_pathways
 
@@ -143,6 +144,7 @@ def judge(
     stage: int,
     effective: tuple[EffectiveDataset, ...],
     spectra: tuple[JointSpectrum, ...],
+    symmetry: StageSymmetry | None = None,
 ) -> StageVerdict:
     """Decide the level of one stage.
 
@@ -150,9 +152,14 @@ def judge(
         stage: Its number, from 1.
         effective: Correlations of its pathways.
         spectra: Their joint spectra.
+        symmetry: Which pathways are alike; None to decide every one by itself.
     """
     modes = _stage_modes(effective, spectra)
-    found = _in_best_basis(_Found(modes=modes, couplings=stage_couplings(modes)))
+    symmetry = symmetry or StageSymmetry.trivial(len(effective))
+    symmetry.settle(spectra)
+    couplings = stage_couplings(modes, symmetry)
+    found = _Found(modes=modes, couplings=couplings, symmetry=symmetry)
+    found = _in_best_basis(found)
     level, reasons, closure = _decided(found)
     return StageVerdict(
         stage=stage,
@@ -174,12 +181,14 @@ class _Found:
     Attributes:
         modes: The modes of its pathways.
         couplings: Their couplings.
+        symmetry: Which pathways are alike.
         split: Whether degenerate classes are split.
         searched: Whether all bases of degenerate classes were searched, and none closes more.
     """
 
     modes: tuple[PathwayModes, ...]
     couplings: StageCouplings
+    symmetry: StageSymmetry
     split: bool = False
     searched: bool = False
 
@@ -227,17 +236,20 @@ class _Found:
         """
         parts = self.components()
         pairs = [(c.target, c.source) for c in self.couplings.couplings]
-        first = symmetric_closure(self.modes, pairs, parts)
+        first = symmetric_closure(self.modes, self.symmetry, pairs, parts)
         wider = self.components(through_null=True)
         if isinstance(first, str) and len(wider) < len(parts):
-            second = symmetric_closure(self.modes, pairs, wider)
+            second = symmetric_closure(self.modes, self.symmetry, pairs, wider)
             return first if isinstance(second, str) else second
         return first
 
     def in_basis(self, spectra: tuple[JointSpectrum, ...]) -> _Found:
-        """Return the same in the classes of other spectra."""
+        """Return the same in the classes of other spectra, every pathway decided by itself."""
         modes = _stage_modes(tuple(item.effective for item in self.modes), spectra)
-        return _Found(modes=modes, couplings=stage_couplings(modes), split=True)
+        symmetry = StageSymmetry.trivial(len(modes))
+        symmetry.settle(spectra)
+        couplings = stage_couplings(modes, symmetry)
+        return _Found(modes=modes, couplings=couplings, symmetry=symmetry, split=True)
 
 
 def _in_best_basis(found: _Found) -> _Found:

@@ -20,6 +20,7 @@ from symreln.specs.model import Parameter, Spec
 from symreln.verdict.closure import summed_actions
 from symreln.verdict.coupling import _class_actions, stage_couplings
 from symreln.verdict.judge import Level, _stage_modes
+from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import (
     closed_residual,
     converged_outputs,
@@ -116,6 +117,10 @@ def test_symmetries_are_found_where_they_are():
     derivation = pipeline.derive_unchecked(TASKS["contextual, five"])
     twins = [p.effective.image is not None for p in derivation.stages[1].pathways]
     assert twins == [False, True, True, True, True]
+    couplings = derivation.stages[1].verdict.couplings.couplings
+    # 20 ordered pairs of pathways, one decided and the others like it.
+    assert len({c.target[0] for c in couplings if c.like is None}) == 1
+    assert sum(c.like is None for c in couplings) * 20 == len(couplings)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -218,7 +223,9 @@ def test_sums_over_samples_are_sums_of_actions(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_couplings_are_the_actions_that_do_not_vanish(seed):
     modes = modes_of(gated(seed))
-    found = {(c.target, c.source) for c in stage_couplings(modes).couplings}
+    symmetry = StageSymmetry.trivial(len(modes))
+    symmetry.settle([m.spectrum for m in modes])
+    found = {(c.target, c.source) for c in stage_couplings(modes, symmetry).couplings}
     expected = set()
     for p, target in enumerate(modes):
         for j, source in enumerate(modes):
