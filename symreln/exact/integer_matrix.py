@@ -289,8 +289,8 @@ class IntegerMatrix:
 
     def masked(self, rows: np.ndarray, columns: np.ndarray) -> IntegerMatrix:
         """Return the matrix with every row and column that is not True set to zero."""
-        to = (np.where(kept, np.arange(len(kept)), -1) for kept in (rows, columns))
-        return self.moved(*to, self.shape)
+        to_row, to_column = (np.where(kept, np.arange(len(kept)), -1) for kept in (rows, columns))
+        return self.moved(to_row, to_column, self.shape)
 
     def moved(
         self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]

@@ -171,6 +171,7 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
     Raises:
         SpecError: It is too large, or no TOML.
     """
+    text = ""
     try:
         hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
         need(len(data) <= _MAX_SPEC, "a spec of more than 1 MiB", "at most 1 MiB", hint)
