@@ -57,7 +57,6 @@ def test_the_strength_is_half_of_its_limit_then(changes):
     ("changes", "why"),
     [
         ({"weight_decay": "7/4"}, "the mode dies out"),
-        ({"init_std": ["1/100", "1/5"], "weight_decay": "1/4"}, "no closed form"),
         ({"layers": 3}, "initial strength of 3 layers is not derived"),
         ({"init_std": "1"}, "starts above half"),
     ],
