@@ -203,13 +203,15 @@ def modes_figure(derivation: Derivation, *, confronted: bool, method: str) -> Fi
         method: How that prediction was computed, in words.
     """
     markers = " Markers: measured, where strengths can be attributed to a mode." * confronted
+    modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
+    several = any(mode.multiplicity > 1 and not mode.is_null for mode in modes)
     return Figure(
         name="modes",
         caption=(
             "Predicted strengths: ",
             *inlines(_curves(derivation, confronted, method)),
             *inlines(_plateaus(derivation)),
-            f". (2×): two equal modes.{markers}",
+            f".{' (2×): two equal modes.' * several}{markers}",
         ),
         alt="Strength of every mode against time, one colour a pathway.",
     )

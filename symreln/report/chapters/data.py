@@ -35,7 +35,11 @@ from symreln.document.words import Notation, assumption, written
 from symreln.report.chapters.spectrum import spectrum_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.document.model import Content
+    from symreln.networks.pathway import PathwaySpec
     from symreln.specs.model import SizeSymbol, Spec
 
 #: Letters of the widest matrix that is printed by blocks.
@@ -78,27 +82,28 @@ def _projector(spec: Spec) -> str:
 
 
 def _pathway_table(spec: Spec) -> Table:
-    sized = any(pathway.hidden is not None for pathway in spec.pathways)
+    """Return the pathways; gates of paths are those of their nodes, which the graph shows."""
+    columns: list[tuple[Content, str, Callable[[PathwaySpec], Content]]] = [
+        ("name", "l", lambda p: p.name),
+        ("gate", "l", lambda p: Code(_short(p.gate_text))),
+        ("open samples", "r", lambda p: str(len(p.open_samples))),
+        ("inputs", "l", lambda p: f"{_short(p.inputs_text)} ({len(p.inputs)})"),
+        ("outputs", "l", lambda p: f"{_short(p.outputs_text)} ({len(p.outputs)})"),
+        ("stage", "r", lambda p: str(p.stage)),
+        ("hidden units", "r", lambda p: str(p.hidden or "–")),
+    ]
+    left = {"gate"} if spec.graph is not None else set[str]()
+    if all(pathway.hidden is None for pathway in spec.pathways):
+        left.add("hidden units")
+    shown = [column for column in columns if column[0] not in left]
     return Table(
-        header=(
-            *("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
-            *(("hidden units",) if sized else ()),
-        ),
+        header=("pathway", *(name for name, _, _ in shown)),
         rows=tuple(
-            (
-                Math(str(number)),
-                p.name,
-                Code(_short(p.gate_text)),
-                str(len(p.open_samples)),
-                f"{_short(p.inputs_text)} ({len(p.inputs)})",
-                f"{_short(p.outputs_text)} ({len(p.outputs)})",
-                str(p.stage),
-                *((str(p.hidden or "–"),) if sized else ()),
-            )
-            for number, p in enumerate(spec.pathways, start=1)
+            (Math(str(number)), *(cell(pathway) for _, _, cell in shown))
+            for number, pathway in enumerate(spec.pathways, start=1)
         ),
         caption=f"Pathways{until_text(spec)}.",
-        alignment="cllrllr" + "r" * sized,
+        alignment="c" + "".join(mark for _, mark, _ in shown),
     )
 
 
