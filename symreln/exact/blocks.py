@@ -19,6 +19,9 @@ from symreln.exact import integers
 from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix, Exponents
 
+_Word = tuple[int, int] | None
+"""A word of an invariant block: the seed itself (None), or family[i] times word j."""
+
 
 @record
 class Block:
@@ -112,7 +115,10 @@ def _eigenspaces(matrix: fmpz_mat) -> Iterator[tuple[fmpz_poly, fmpz_mat]]:
 def _kernel_of(factor: fmpz_poly, matrix: fmpz_mat) -> fmpz_mat:
     """Return primitive columns that span the kernel of factor(matrix)."""
     one = integers.identity(matrix.nrows())
-    return integers.kernel(integers.of_matrix(factor, matrix, one))
+    value = fmpz_mat(matrix.nrows(), matrix.nrows())
+    for coefficient in reversed(factor.coeffs()):
+        value = matrix * value + one * coefficient
+    return integers.kernel(value)
 
 
 def _mixture(family: Sequence[fmpz_mat]) -> fmpz_mat:
@@ -176,14 +182,14 @@ class _Sprout:
     seeds: fmpz_mat
     degree: int
     vector: fmpz_mat
-    words: Sequence[integers.Word]
+    words: Sequence[_Word]
     actions: Sequence[fmpq_mat]
 
 
 def _sprout(seeds: fmpz_mat, family: Sequence[fmpz_mat], member: int, degree: int) -> _Sprout:
     """Spin the first of the seeds."""
     vector = integers.select_columns(seeds, [0])
-    words, actions = integers.spin(vector, family, member, degree)
+    words, actions = _spin(vector, family, member, degree)
     return _Sprout(seeds=seeds, degree=degree, vector=vector, words=words, actions=actions)
 
 
@@ -198,7 +204,7 @@ def _grow(sprout: _Sprout, family: Sequence[fmpz_mat], taken: fmpz_mat) -> Block
             smaller = _smaller(sprout, family)
         sprout = replace(sprout, seeds=_outside(sprout.seeds, taken))
     alike = sprout.vector if single else _same_relations(sprout, family)
-    chosen = integers.speak(sprout.words, family, alike)
+    chosen = _speak(sprout.words, family, alike)
     if alike.ncols() > 1:
         keep = _independent_copies(chosen)
         if len(keep) < alike.ncols():
@@ -217,7 +223,7 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
     if all(a * b == b * a for place, a in enumerate(actions) for b in actions[:place]):
         return None
     spoken = integers.stack_columns(
-        integers.speak(sprout.words, family, sprout.vector), sprout.vector.nrows()
+        _speak(sprout.words, family, sprout.vector), sprout.vector.nrows()
     )
     for member, action in enumerate(actions):
         for factor, _ in integers.integer_factors(action.charpoly().numer()):
@@ -226,7 +232,7 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
             if inside.ncols() == len(sprout.words):
                 continue
             vector = integers.primitive_columns(spoken * integers.select_columns(inside, [0]))
-            words, found = integers.spin(vector, family, member, factor.degree())
+            words, found = _spin(vector, family, member, factor.degree())
             if len(words) < len(sprout.words):
                 return _Sprout(
                     seeds=_kernel_of(factor, family[member]),
@@ -256,7 +262,7 @@ def _independent_copies(spoken: Sequence[fmpz_mat]) -> list[int]:
 def _same_relations(sprout: _Sprout, family: Sequence[fmpz_mat]) -> fmpz_mat:
     """Return the subspace of the seeds on which the family acts by the same matrices."""
     seeds, words, actions = sprout.seeds, sprout.words, sprout.actions
-    spoken = integers.speak(words, family, seeds)
+    spoken = _speak(words, family, seeds)
     defined = set(words)
     for index, (member, action) in enumerate(zip(family, actions, strict=True)):
         numerator, denominator = action.numer_denom()
@@ -269,5 +275,55 @@ def _same_relations(sprout: _Sprout, family: Sequence[fmpz_mat]) -> fmpz_mat:
                     defect = defect - part * numerator[i, j]
             if not defect.is_zero():
                 seeds = integers.primitive_columns(seeds * integers.kernel(defect))
-                spoken = integers.speak(words, family, seeds)
+                spoken = _speak(words, family, seeds)
     return seeds
+
+
+def _speak(words: Sequence[_Word], family: Sequence[fmpz_mat], seeds: fmpz_mat) -> list[fmpz_mat]:
+    """Return every word applied to every seed (columns), one matrix a word."""
+    spoken: list[fmpz_mat] = []
+    for word in words:
+        spoken.append(seeds if word is None else family[word[0]] * spoken[word[1]])
+    return spoken
+
+
+def _spin(
+    seed: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
+) -> tuple[list[_Word], list[fmpq_mat]]:
+    """Return the smallest subspace that contains ``seed`` and is invariant under the family.
+
+    Args:
+        seed: Column, not zero, in the kernel of an irreducible polynomial of family[generic].
+        family: Square integer matrices.
+        generic: Index of the member whose powers are spoken first.
+        degree: Degree of that polynomial; so many powers are independent.
+
+    Returns:
+        The words whose values on the seed are a basis Q of the subspace, and for every member C
+        of the family the matrix c with C Q = Q c (checked over Z).
+    """
+    height = seed.nrows()
+    words: list[_Word] = [None, *((generic, power) for power in range(degree - 1))]
+    values = _speak(words, family, seed)
+    fresh = list(range(degree))
+    while fresh and len(words) < height:
+        candidates = [(i, j) for j in fresh for i in range(len(family)) if (i, j) not in words]
+        trial = integers.stack_columns(
+            [*values, *(family[i] * values[j] for i, j in candidates)], height
+        )
+        first = len(words)
+        fresh = []
+        for pivot in integers.pivot_columns(trial)[first:]:
+            i, j = candidates[pivot - first]
+            fresh.append(len(words))
+            words.append((i, j))
+            values.append(family[i] * values[j])
+    basis = integers.stack_columns(values, height)
+    actions: list[fmpq_mat] = []
+    for member in family:
+        action = integers.coordinates(basis, member * basis)
+        if action is None:
+            msg = "a spun subspace is not invariant"
+            raise ArithmeticError(msg)
+        actions.append(action)
+    return words, actions

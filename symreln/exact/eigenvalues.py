@@ -225,6 +225,14 @@ def _split(
     return result
 
 
+def _krylov(matrix: fmpz_mat, vectors: fmpz_mat, length: int) -> list[fmpz_mat]:
+    """Return [vectors, matrix·vectors, …], ``length`` of them."""
+    words = [vectors]
+    while len(words) < length:
+        words.append(matrix * words[-1])
+    return words
+
+
 def _generators(space: fmpz_mat, operator: fmpq_mat, degree: int, wanted: int) -> fmpz_mat:
     """Return vectors of an invariant space whose Krylov spaces fill it."""
     if degree == 1:
@@ -235,7 +243,7 @@ def _generators(space: fmpz_mat, operator: fmpq_mat, degree: int, wanted: int) -
     filled = fmpz_mat(height, 0)
     for column in integers.columns_of(space):
         seed = integers.from_columns([column], height)
-        trial = integers.stack_columns([filled, *integers.krylov(numerator, seed, degree)], height)
+        trial = integers.stack_columns([filled, *_krylov(numerator, seed, degree)], height)
         if integers.independent(trial):
             chosen.append(column)
             filled = trial
@@ -252,7 +260,7 @@ def _as_polynomials(
     numerator, scale = operator.numer_denom()
     height = vectors.nrows()
     first = integers.select_columns(vectors, [0])
-    basis = integers.stack_columns(integers.krylov(numerator, first, degree), height)
+    basis = integers.stack_columns(_krylov(numerator, first, degree), height)
     for action in actions:
         top, bottom = action.numer_denom()
         found = integers.coordinates(basis, top * first)

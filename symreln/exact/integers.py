@@ -1,4 +1,4 @@
-"""Linear algebra over Z and Q by FLINT: kernels, spans, coordinates, invariant subspaces.
+"""Linear algebra over Z and Q by FLINT: kernels, spans, coordinates.
 
 A rational subspace is held as an integer matrix whose columns span it; every equality that a result
 rests on is checked over Z.
@@ -108,14 +108,6 @@ def inverse(matrix: fmpz_mat) -> tuple[fmpz_mat, int]:
     return numerator, int(denominator)
 
 
-def of_matrix(polynomial: fmpz_poly, matrix: fmpz_mat, vectors: fmpz_mat) -> fmpz_mat:
-    """Return polynomial(matrix)·vectors by Horner's rule."""
-    result = fmpz_mat(vectors.nrows(), vectors.ncols())
-    for coefficient in reversed(polynomial.coeffs()):
-        result = matrix * result + vectors * coefficient
-    return result
-
-
 def of_rational_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: fmpq_mat) -> fmpq_mat:
     """Return polynomial(matrix) by Horner's rule."""
     size = matrix.nrows()
@@ -133,63 +125,3 @@ def integer_factors(polynomial: fmpz_poly) -> list[tuple[fmpz_poly, int]]:
         (factor if factor.leading_coefficient() > 0 else -factor, int(exponent))
         for factor, exponent in factors
     ]
-
-
-def krylov(matrix: fmpz_mat, vectors: fmpz_mat, length: int) -> list[fmpz_mat]:
-    """Return [vectors, matrix·vectors, …], ``length`` of them."""
-    words = [vectors]
-    while len(words) < length:
-        words.append(matrix * words[-1])
-    return words
-
-
-Word = tuple[int, int] | None
-"""A word of an invariant block: the seed itself (None), or family[i] times word j."""
-
-
-def speak(words: Sequence[Word], family: Sequence[fmpz_mat], seeds: fmpz_mat) -> list[fmpz_mat]:
-    """Return every word applied to every seed (columns), one matrix a word."""
-    spoken: list[fmpz_mat] = []
-    for word in words:
-        spoken.append(seeds if word is None else family[word[0]] * spoken[word[1]])
-    return spoken
-
-
-def spin(
-    seed: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
-) -> tuple[list[Word], list[fmpq_mat]]:
-    """Return the smallest subspace that contains ``seed`` and is invariant under the family.
-
-    Args:
-        seed: Column, not zero, in the kernel of an irreducible polynomial of family[generic].
-        family: Square integer matrices.
-        generic: Index of the member whose powers are spoken first.
-        degree: Degree of that polynomial; so many powers are independent.
-
-    Returns:
-        The words whose values on the seed are a basis Q of the subspace, and for every member C
-        of the family the matrix c with C Q = Q c (checked over Z).
-    """
-    height = seed.nrows()
-    words: list[Word] = [None, *((generic, power) for power in range(degree - 1))]
-    values = speak(words, family, seed)
-    fresh = list(range(degree))
-    while fresh and len(words) < height:
-        candidates = [(i, j) for j in fresh for i in range(len(family)) if (i, j) not in words]
-        trial = stack_columns([*values, *(family[i] * values[j] for i, j in candidates)], height)
-        first = len(words)
-        fresh = []
-        for pivot in pivot_columns(trial)[first:]:
-            i, j = candidates[pivot - first]
-            fresh.append(len(words))
-            words.append((i, j))
-            values.append(family[i] * values[j])
-    basis = stack_columns(values, height)
-    actions: list[fmpq_mat] = []
-    for member in family:
-        action = coordinates(basis, member * basis)
-        if action is None:
-            msg = "a spun subspace is not invariant"
-            raise ArithmeticError(msg)
-        actions.append(action)
-    return words, actions
