@@ -74,8 +74,8 @@ class _HeadStarts(Claim):
                 caption=phrase(
                     "Effective starts of the modes of later stages. $\\pi(t_m)/h$ is the share of "
                     "the plateau that a mode has at the last half-time $t_m$. The formula holds "
-                    "for small weights; its relative error is of the order of this share, which tends "
-                    "to 0 with the initial strength."
+                    "for small weights; its relative error is of the order of this share, which "
+                    "tends to 0 with the initial strength."
                 ),
                 alignment="lccrr",
                 label="tab:headstarts",
