@@ -303,9 +303,10 @@ def _found(
     alike: list[PathwayDerivation], times: np.ndarray, found: Callable[[], Any], tolerance: float
 ) -> _PathwayGates | None:
     """Return what becomes of the gate of some pathways that are alike; None if no unit has it."""
-    shares, errors = found() or (None, None)
-    if shares is None:
+    given = found()
+    if given is None:
         return None
+    shares, errors = given
     until, half = _crossings(times, shares, (1 - tolerance, 0.5))
     names = tuple(each.name for each in alike)
     return _PathwayGates(

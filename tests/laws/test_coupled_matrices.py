@@ -213,20 +213,6 @@ def test_contexts_are_one_and_a_level_is_a_number(items, count):
     assert sorted(found.coupling.shapes) == [(1, 1)] * (levels + 1) + [(2, 1)] * levels
 
 
-def test_what_is_apart_stays_apart():
-    alike, other = tied(contexts(4, 2, True)), tied(contexts(4, 2, True, gain=1.5))
-    assert alike is not None
-    assert other is not None
-    assert len(alike.lift.T) < len(other.lift.T)
-    # Copies are as few numbers as one of them; random pathways share nothing.
-    one = tied(copied(random_network(1, True), 1))
-    many = tied(copied(random_network(1, True), 4))
-    assert one is not None
-    assert many is not None
-    assert sorted(one.coupling.shapes) == sorted(many.coupling.shapes)
-    assert tied(random_network(2, False)) is None or len(one.lift) <= 64
-
-
 def test_starts_of_modes_and_pathways_are_those_of_the_weights():
     """Growing directions (v, u)/√2, and whole pathways, times a factor."""
     network, rng = contexts(4, 2, True), np.random.default_rng(0)

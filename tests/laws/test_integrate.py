@@ -103,14 +103,6 @@ def test_coupled_modes_against_an_implicit_integrator(seed):
 # -- loss and initial strengths --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("activation", "share"), [("linear", 2), ("relu", 4)])
-def test_initial_strengths_of_theory_5(activation, share):
-    network = NetworkSpec(**(PLAIN_NETWORK | {"activation": activation, "hidden": 30}))
-    regime = Regime.of_network(network)
-    assert expected_start(regime).strength0 == 30 * network.init_std**2 / share
-    assert regime.gram_scale == 2 * expected_start(regime).strength0
-
-
 def test_initial_strength_is_what_random_units_grow_from():
     """E π(t) e^{−2st} of random units under the early flow a' = s b, b' = s a.
 

@@ -148,15 +148,3 @@ def test_diagonal_overlaps_are_not_enough():
     assert abs(g[0, 0]) > 0.1
     assert left > OFF_MODES
     assert "leaves the latter's span" in derivation.verdict.reasons[-1]
-
-
-def test_orthogonal_outputs_are_not_enough():
-    derivation, _, _, _ = observed("coupled matrices: orthogonal outputs")
-    k, g = overlap_matrices(*derivation.pathways)
-    assert np.abs(k).max() < 1e-15
-    assert np.abs(g).max() > 0.1
-
-
-def test_a_driven_null_mode_is_named():
-    derivation, _, _, _ = observed("coupled matrices: drives a null mode")
-    assert any("drives null mode" in r or "on null mode" in r for r in derivation.verdict.reasons)

@@ -148,12 +148,3 @@ def test_stages_decouple_exactly_when_the_cross_terms_vanish(name):
     # Floats of order one, or exactly zero up to rounding: nothing lies in between here.
     assert stages_decouple(learners) is (cross_term(derivation) < 1e-12)
     assert (derivation.loss is not None) is (derivation.closed and stages_decouple(learners))
-
-
-def test_both_answers_occur():
-    answers = {name: cross_term(sr.derive(spec)) < 1e-12 for name, spec in STAGED.items() if spec}
-    assert answers == {
-        "residual in other outputs": True,
-        "residual in the same outputs": False,
-        "gates do not meet": True,
-    }

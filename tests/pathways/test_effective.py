@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.spectrum import joint_spectrum
 from symreln.networks.effective import effective_dataset
 from symreln.specs.model import Dataset, Spec
 from symreln.verdict.residual import converged_outputs
@@ -126,25 +125,3 @@ def test_order_of_samples_does_not_matter(seed):
     for one, other in zip(of(spec), of(permuted(spec, order)), strict=True):
         assert one.sigma_yx == other.sigma_yx
         assert one.sigma_x == other.sigma_x
-
-
-@examples(100)
-@given(seeds)
-def test_scaling_the_targets_scales_s_and_leaves_d(seed):
-    spec = random_spec(seed, pathways=1)
-    factor = Fraction(Random(seed).choice([-3, -1, 2, 5]), 2)
-    scaled = replace(
-        spec, dataset=replace(spec.dataset, targets=spec.dataset.targets.scale(factor))
-    )
-    (one,), (other,) = of(spec), of(scaled)
-    assert other.sigma_yx == one.sigma_yx.scale(factor)
-    assert other.sigma_x == one.sigma_x
-    before = joint_spectrum(one.sigma_yx, one.sigma_x)
-    after = joint_spectrum(other.sigma_yx, other.sigma_x)
-    assert before.commutes == after.commutes
-    for mode, big in zip(before.modes, after.modes, strict=True):
-        assert mode.multiplicity == big.multiplicity
-        # Doubles of certified numbers: one rounding each.
-        assert big.s.to_float() == pytest.approx(abs(float(factor)) * mode.s.to_float(), rel=1e-14)
-        if before.commutes:
-            assert big.d.to_float() == pytest.approx(mode.d.to_float(), rel=1e-14)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +16,6 @@ from symreln.claims.probes import probe_bases
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.pipeline.certificate import certificate
 from symreln.specs.model import Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.refinement import _split_spectrum
@@ -26,9 +24,7 @@ from tests.cases import matrix_spec
 from tests.exact.test_spectrum_edges import proven
 from tests.laws.full_flow import GatedNetwork, aligned_start, strengths
 from tests.pathways.examples import (
-    cancelling_speeds,
     common_and,
-    golden_blocks,
     irrational_basis,
     oblique_samples,
 )
@@ -96,28 +92,6 @@ def test_a_basis_that_does_not_suit_is_refused_by_the_verifier() -> None:
     certificate["digest"] = digest(certificate)
     with pytest.raises(CertificateError, match="parts whose sums close"):
         verify(certificate)
-
-
-def test_couplings_that_cancel_in_parts_are_no_coupled_modes_to_the_verifier() -> None:
-    """A complete list of couplings, whose sums over equal modes vanish: a stronger level holds."""
-    derivation = sr.derive(cancelling_speeds())
-    (stage,) = derivation.stages
-    assert [len(part) for part in stage.verdict.components] == [2, 2]
-    assert "what acts on them from other modes adds up to 0" in derivation.verdict.reasons[-1]
-    weaker = replace(stage.verdict, level=Level.COUPLED_MODES)
-    claimed = certificate(replace(derivation, stages=(replace(stage, verdict=weaker),)))
-    with pytest.raises(CertificateError, match="closed by symmetry"):
-        verify(claimed)
-
-
-def test_classes_of_conjugate_modes_are_split() -> None:
-    derivation = sr.derive(golden_blocks((1, 0)))
-    classes = derivation.pathways[0].spectrum.classes
-    assert [(c.degree, c.multiplicity) for c in classes] == [(2, 1), (2, 1)]
-    assert [m.d_eff and str(m.d_eff.to_sympy()) for m in derivation.pathways[0].modes] == [
-        "1/2",
-        "1/4",
-    ] * 2
 
 
 def test_the_common_basis_may_be_irrational() -> None:
