@@ -23,7 +23,7 @@ MOST_SAMPLES = 64
 COLUMN, WIDTH, HEIGHT, STRIP = 2.4, 1.3, 0.5, 0.1
 
 
-def node_columns(graph: Network) -> dict[str, int]:
+def _node_columns(graph: Network) -> dict[str, int]:
     """Return how many edges lie at most before every node; outputs stand in the last column."""
     columns = {node.name: 0 for node in graph.nodes}
     for _ in graph.nodes:
@@ -42,7 +42,7 @@ def draw_network(network: Network, uses: Sequence[int]) -> Axes:
         network: What is drawn.
         uses: How many pathways use each edge.
     """
-    columns = node_columns(network)
+    columns = _node_columns(network)
     rows = Counter(columns.values())
     most = max(rows.values())
     (ax,) = new_axes(min(7.5, 0.9 + 0.42 * most))

@@ -73,7 +73,7 @@ def modes_sketches(
     """
     if prediction is None or not prediction.modes:
         return []
-    return [modes_sketch(_mode_curves(derivation, prediction, measured))]
+    return [_modes_sketch(_mode_curves(derivation, prediction, measured))]
 
 
 def still_sketches(derivation: Derivation) -> list[Sketch]:
@@ -109,13 +109,13 @@ def _gates(derivation: Derivation) -> Sketch:
     values = np.array([[0.5 * (g != 0) + 0.5 * (g == 1) for g in gate] for gate in gates.values()])
     panel = Panel(
         x=f"samples ({values.shape[1]})",
-        cells=gate_cells(values, list(gates), sample_groups(derivation)),
+        cells=_gate_cells(values, list(gates), _sample_groups(derivation)),
         curves=tuple(_gate_marks(values, edges)),
     )
     return Sketch.of("gates", panel, height=0.75 + min(_ROW * len(values), _ROWS))
 
 
-def gate_cells(
+def _gate_cells(
     values: np.ndarray, names: Sequence[str], groups: Sequence[tuple[str, int]]
 ) -> Cells:
     """Return gates of 0, 1/2 and 1 as cells, a row each, over named runs of samples."""
@@ -138,7 +138,7 @@ def _gate_marks(values: np.ndarray, edges: Sequence[tuple[int, int]]) -> Iterato
         yield Curve(x=x, y=y, label="/ on its boundary", style=style)
 
 
-def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
+def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     """Return runs of equal labels, of the label with the fewest runs (at least 2), or none."""
     found: list[list[tuple[str, int]]] = []
     for name, values in derivation.spec.dataset.labels.items():
@@ -208,7 +208,7 @@ def _mode_curves(
     drawn: list[Curve] = []
     for place, group in enumerate(_coinciding(list(spans), strengths, _twins(derivation))):
         own = curves[group[0]]
-        drawn += pathway_curves(
+        drawn += _pathway_curves(
             place,
             _shared_phase(group),
             times,
@@ -221,7 +221,7 @@ def _mode_curves(
     return drawn
 
 
-def pathway_curves(
+def _pathway_curves(
     place: int,
     label: str,
     times: np.ndarray,
@@ -288,7 +288,7 @@ def _measured(
             yield Curve(x=steps, y=np.array(mode.mean), style=style, label=name)
 
 
-def modes_sketch(curves: Sequence[Curve]) -> Sketch:
+def _modes_sketch(curves: Sequence[Curve]) -> Sketch:
     """Return the figure of strengths over time; a name that comes again is in the legend once."""
     labels: set[str] = set()
     shown = []

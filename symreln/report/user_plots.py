@@ -10,7 +10,7 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.orbits import short_list
 from symreln.errors import NoClosedFormError
-from symreln.report.drawing import FONT_SIZE, dress, legend_below, styled
+from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import drawn_prediction
 from symreln.report.figures import draw_panel
 from symreln.report.looks import INK, PALETTE
@@ -18,14 +18,12 @@ from symreln.report.plots import MOST_CURVES, loss_panel, modes_sketches
 from symreln.specs.arguments import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
     from matplotlib.axes import Axes
 
     from symreln.claims.outputs import OutputCurves
     from symreln.experiment.outcome import Validation
-    from symreln.report.sketch import Sketch
 
 
 def _new_panel() -> Axes:
@@ -46,12 +44,24 @@ def plot_derivation(derivation: Derivation, ax: Axes | None = None) -> Axes:
 
     Raises:
         InputError: There is no network, or a parameter has no value.
-        NoClosedFormError: A graph whose modes have no strengths of their own.
+        NoClosedFormError: No mode learns anything.
     """
-    sketch, times, loss = _drawn(derivation)
+    prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
+    sketches = modes_sketches(derivation, prediction)
+    if not sketches:
+        msg = "plot: no mode learns anything, so that there is nothing to draw"
+        raise NoClosedFormError(msg)
     upper, lower = _panels(ax)
-    draw_panel(upper, sketch.shown["panels"][0], beside=ax is None)
-    return _draw_loss(upper, lower, times, loss, below=ax is None)
+    draw_panel(upper, sketches[0].shown["panels"][0], beside=False)
+    lower.plot(prediction.times, prediction.loss, color=INK, linewidth=1.4)
+    dress(lower, x=upper.get_xlabel(), y="loss $L(t)$")
+    lower.set_ylim(bottom=0)
+    upper.set_xlabel("")
+    upper.tick_params(labelbottom=False)
+    # A loss leaves the room that strengths do not.
+    handles, labels = upper.get_legend_handles_labels()
+    lower.legend(handles, labels, loc="best", fontsize=FONT_SIZE - 1, frameon=False)
+    return upper
 
 
 @styled
@@ -100,41 +110,3 @@ def _panels(ax: Axes | None) -> tuple[Axes, Axes]:
     options: dict[str, Any] = {"sharex": True, "height_ratios": (2, 1), "layout": "constrained"}
     upper, lower = pyplot.subplots(2, 1, **options)[1]
     return upper, lower
-
-
-def _draw_loss(
-    upper: Axes, lower: Axes, times: np.ndarray, loss: np.ndarray, *, below: bool
-) -> Axes:
-    """Draw the loss into the lower panel, which has the axis of times; return the upper one.
-
-    The legend stands ``below`` both, or where it hides least: below given axes there may be others.
-    """
-    lower.plot(times, loss, color=INK, linewidth=1.4)
-    dress(lower, x=upper.get_xlabel(), y="loss $L(t)$")
-    lower.set_ylim(bottom=0)
-    upper.set_xlabel("")
-    upper.tick_params(labelbottom=False)
-    handles, labels = upper.get_legend_handles_labels()
-    if below:
-        legend_below(upper, handles, labels)
-    else:  # a loss leaves the room that strengths do not
-        lower.legend(handles, labels, loc="best", fontsize=FONT_SIZE - 1, frameon=False)
-    return upper
-
-
-def _drawn(derivation: Derivation) -> tuple[Sketch, np.ndarray, np.ndarray]:
-    """Return the sketch of the strengths, the times and the loss at them."""
-    prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
-    return (
-        _strengths(modes_sketches(derivation, prediction)),
-        prediction.times,
-        prediction.loss,
-    )
-
-
-def _strengths(sketches: Iterable[Sketch]) -> Sketch:
-    for sketch in sketches:
-        if sketch.name == "modes":
-            return sketch
-    msg = "plot: no mode learns anything, so that there is nothing to draw"
-    raise NoClosedFormError(msg)

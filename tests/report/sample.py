@@ -28,17 +28,19 @@ from symreln.document.model import (
     prose,
     walk,
 )
-from symreln.report.plots import gate_cells, modes_sketch, pathway_curves
-from symreln.report.sketch import Panel, Sketch
+from symreln.report.looks import line_style
+from symreln.report.sketch import Cells, Curve, Panel, Sketch
 from tests.report.corpus import HOSTILE
 
 
 def drawings() -> tuple[Drawing, ...]:
     times = np.linspace(0.0, 8.0, 50)
-    modes = pathway_curves(0, "common", times, np.tanh(times)[None], [1.0], names=[""])
+    modes = Curve(x=times, y=np.tanh(times), style=line_style(0), label="common")
     gates = np.array([[1.0, 1, 1, 1], [0, 0, 1, 1]])
-    cells = gate_cells(gates, ["common", "off_1"], [("a", 2), ("b", 2)])
-    sketches = modes_sketch([*modes]), Sketch.of("gates", Panel(cells=cells), height=1.2)
+    rows, columns = ("common", "off_1"), (("a", 2), ("b", 2))
+    cells = Cells(values=gates, rows=rows, columns=columns, gates=True)
+    curves = Sketch.of("modes", Panel(x="time", curves=(modes,)), height=2.2)
+    sketches = curves, Sketch.of("gates", Panel(cells=cells), height=1.2)
     return tuple(sketch.draw() for sketch in sketches)
 
 

@@ -16,13 +16,10 @@ from matplotlib.text import Text
 import symreln as sr
 from symreln.report.drawing import drawing
 from symreln.report.figures import draw_panels
-from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, look
+from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, line_style, look
 from symreln.report.plots import (
-    gate_cells,
     loss_curve,
     loss_sketch,
-    modes_sketch,
-    pathway_curves,
 )
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
 from tests.report.corpus import HOSTILE
@@ -35,10 +32,13 @@ RISING = np.array(
 
 
 def modes():
-    names, plateaus = ("$a$", "$b$ (2×)", "$c$"), [1.4, 1.4, np.nan]
-    curves = pathway_curves(0, "common", TIMES, RISING, plateaus, names=names, number="p = 1")
-    measured = Curve(x=TIMES[::70], y=RISING[0, ::70], style=look("relu"), label="measured")
-    return modes_sketch([*curves, measured])
+    names = ("$a$", "$b$ (2×)", "$c$")
+    curves = [
+        Curve(x=TIMES, y=row, style=line_style(0), name=name, label="common" * (name == "$a$"))
+        for row, name in zip(RISING, names, strict=True)
+    ]
+    curves.append(Curve(x=TIMES[::70], y=RISING[0, ::70], style=look("relu"), label="measured"))
+    return Sketch.of("modes", Panel(x="time", y="strength", curves=tuple(curves)), height=2.2)
 
 
 def losses():
@@ -49,6 +49,10 @@ def losses():
         loss_curve("wide", "mean field", TIMES, LOSS + 0.2),
     ]
     return loss_sketch(curves, [(1.5, "theory"), (1.6, "relu"), (4.0, "mean field")])
+
+
+def gate_cells(values, names, groups):
+    return Cells(values=values, rows=tuple(names), columns=tuple(groups), gates=True)
 
 
 def gates(names=("common", "off_1"), groups=(("one", 2), ("two", 4))):
@@ -141,10 +145,9 @@ def test_axes_of_a_user_get_the_data_of_evaluate_and_nothing_else_changes(tmp_pa
         plt.close(figure)
 
 
-def test_modes_have_plateaus_and_names_at_their_ends_those_with_one_end_together():
+def test_curves_have_names_at_their_ends_those_with_one_end_together():
     (ax,) = axes_of(modes())
-    assert legend(ax) == ["common ($p = 1$)", "measured"]
-    assert [line.get_ydata()[0] for line in ax.lines if len(line.get_xdata()) == 2] == [1.4]
+    assert legend(ax) == ["common", "measured"]
     drawing("modes", ax)
     renderer = FigureCanvasAgg(ax.figure).get_renderer()
     boxes = {text.get_text(): text.get_window_extent(renderer) for text in ax.texts}
@@ -161,7 +164,7 @@ def test_names_never_overlap_each_other(ends):
         Curve(x=TIMES, y=end * TIMES / 8, style={}, name=rf"$\pi_{{1,{k}}}$")
         for k, end in enumerate(ends)
     ]
-    (ax,) = axes_of(modes_sketch(curves))
+    (ax,) = axes_of(Sketch.of("modes", Panel(curves=tuple(curves)), height=2.2))
     renderer = FigureCanvasAgg(ax.figure).get_renderer()
     for text in ax.texts:  # where it stands follows from its point when it is drawn
         text.update_positions(renderer)
