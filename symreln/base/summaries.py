@@ -120,8 +120,11 @@ def _brief(value: object, room: int) -> str:
     headline = getattr(type(value), "_headline", None)
     if headline is not None:
         return headline(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _nested(value, room)
+    if type(value).__repr__ is screen_repr:  # of many lines: the first of its plain fields
+        held = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        kinds = (str, int, float, Enum)
+        plain = [f"{k}={brief(v, _LEAST_ROOM)}" for k, v in held if isinstance(v, kinds)]
+        return f"{type(value).__name__}({', '.join([*plain[: room // _LEAST_ROOM], '…'])})"
     return repr(value)
 
 
@@ -141,18 +144,3 @@ def _array(value: Any) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _nested(value: Any, room: int) -> str:
-    """Return a dataclass within another value: its plain fields, and that there are others."""
-    if type(value).__repr__ is not screen_repr:
-        return repr(value)  # its own, of a line
-    name, texts, left = type(value).__name__, [], False
-    for field in dataclasses.fields(value):
-        held = getattr(value, field.name)
-        plain = held is None or isinstance(held, str | int | float | Enum)
-        if plain and len(name) + sum(map(len, texts)) + len(field.name) < room - 12:
-            texts.append(f"{field.name}={brief(held, room)}")
-        else:
-            left = True
-    return f"{name}({', '.join([*texts, *(['…'] if left else [])])})"

@@ -8,13 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 
-from symreln.base.terminal import MOST_COLUMNS, columns, put
+from symreln.base.terminal import MOST_COLUMNS, columns
 from symreln.errors import visible
-
-
-def show_table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    """Print a table, as wide as the terminal."""
-    put(plain_table(title, header, rows))
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

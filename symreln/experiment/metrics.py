@@ -281,20 +281,6 @@ def compare(curve_a: np.ndarray, curve_b: np.ndarray) -> Distance[Any]:
     return Distance(**found)
 
 
-def distance(
-    curve: np.ndarray, losses: np.ndarray, rng: int, error: float = 0.0
-) -> Distance[Interval]:
-    """Compare a curve with the mean over seeds.
-
-    Args:
-        curve: Curve A, shape (steps,).
-        losses: One row a seed; their mean is curve B, shape (seeds, steps).
-        rng: Seed of the resampling.
-        error: Monte Carlo error of curve A, the radius of its 95 % interval over L(0).
-    """
-    return mutual_distance(curve[None], losses, rng, error)
-
-
 def mutual_distance(
     first: np.ndarray, second: np.ndarray, rng: int, error: float = 0.0
 ) -> Distance[Interval]:
@@ -304,7 +290,7 @@ def mutual_distance(
         first: Losses of which the mean is curve A, shape (seeds, steps).
         second: Of which it is curve B.
         rng: Seed of the resampling.
-        error: As for :func:`distance`.
+        error: Monte Carlo error of curve A, the radius of its 95 % interval over L(0).
     """
     found = vars(compare(first.mean(axis=0), second.mean(axis=0)))
     if len(second) == 1:  # what was trained once may be anywhere
@@ -324,15 +310,9 @@ def seed_floor(losses: np.ndarray) -> SeedFloor | None:
     """
     if len(losses) < 2:
         return None
-    each = tuple(_left_out(losses))
+    total, others = losses.sum(axis=0), len(losses) - 1
+    each = [compare(curve, (total - curve) / others) for curve in losses]
     return SeedFloor(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max))
-
-
-def _left_out(losses: np.ndarray) -> Iterator[Distance[Any]]:
-    """Yield how far each curve is from the mean of the others."""
-    total = losses.sum(axis=0)
-    for curve in losses:
-        yield compare(curve, (total - curve) / (len(losses) - 1))
 
 
 def _over_seeds(each: Sequence[Distance[Any]], reduce: Callable) -> Distance[Any]:

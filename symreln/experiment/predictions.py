@@ -102,6 +102,8 @@ def predict_all(numbers: Derivation) -> Predictions:
         mean_field = None if why else run_mean_field(numbers)
     with phase("prediction"):
         prediction = predict_training(numbers)
+    # Where Assumption 2.1.1 is not proven, modes may leave their directions.
+    turns = numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
     return Predictions(
         prediction=prediction,
         error=_kappa_error(numbers, prediction, starts),
@@ -109,7 +111,7 @@ def predict_all(numbers: Derivation) -> Predictions:
         kappas=starts.kappas,
         mean_field=mean_field,
         no_mean_field=why,
-        straight=_mode_descent(numbers) if _turns(numbers) else None,
+        straight=_mode_descent(numbers) if turns else None,
     )
 
 
@@ -136,11 +138,6 @@ def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | No
         chain=chain,
         no_mean_field=why,
     )
-
-
-def _turns(numbers: Derivation) -> bool:
-    """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
-    return numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
 
 
 #: Standard errors of the ends of an interval for a mean.
@@ -193,6 +190,7 @@ def _largest(moved: Prediction, prediction: Prediction) -> tuple[float, float]:
     return float(loss), max(strengths, default=0.0)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where training diverges, which says so
 def _mode_descent(numbers: Derivation) -> np.ndarray:
     """Return the loss of modes that keep to their directions, at every step of the network.
 
@@ -208,35 +206,12 @@ def _mode_descent(numbers: Derivation) -> np.ndarray:
     seen, targets = read / read.shape[1], numbers.spec.dataset.targets.to_numpy()
     drive = np.einsum("ya,yp,ap->a", u, targets, seen, optimize=True)
     overlap = (u.T @ u) * (read @ seen.T)
-    felt = overlap * _felt(np.array(stages), staged=network.training == "staged")
-    return _descend(
-        np.sqrt(begin[:, 0]),
-        drive,
-        felt,
-        overlap,
-        float(numbers.initial_loss.to_fraction()),
-        1 / float(numbers.tau or 1),
-        network.steps,
-    )
-
-
-def _felt(stages: np.ndarray, *, staged: bool) -> np.ndarray:
-    """Return 1 where the mode of the row sees that of the column: earlier stages see no later."""
-    return (stages[None, :] <= stages[:, None]) if staged else np.ones((len(stages), len(stages)))
-
-
-@np.errstate(over="ignore", invalid="ignore")  # where training diverges, which says so
-def _descend(
-    amplitude: np.ndarray,
-    drive: np.ndarray,
-    felt: np.ndarray,
-    overlap: np.ndarray,
-    initial: float,
-    rate: float,
-    steps: int,
-) -> np.ndarray:
-    losses = np.empty(steps)
-    for step in range(steps):
+    stage = np.array(stages)
+    staged = network.training == "staged"  # earlier stages see no later ones
+    felt = overlap * (stage[None, :] <= stage[:, None]) if staged else overlap
+    amplitude, losses = np.sqrt(begin[:, 0]), np.empty(network.steps)
+    initial, rate = float(numbers.initial_loss.to_fraction()), 1 / float(numbers.tau or 1)
+    for step in range(network.steps):
         strength = amplitude**2
         losses[step] = initial - drive @ strength + 0.5 * strength @ overlap @ strength
         amplitude = amplitude + rate * amplitude * (drive - felt @ strength)

@@ -62,7 +62,7 @@ class _Selectivity:
       values, the correlation ratio η² (Fisher). 1: it depends on this label alone.
     * mixed: 1 − the largest η² of all labels: what depends on several together.
     * breadth: the effective number of values that the response goes to, (Σ_v m_v)² / Σ_v m_v² for
-      the means m_v. For the contexts of the contextual task 1 is strictly modular, their number is a
+      the means m_v. For the contexts of the contextual task 1 is strictly modular, their number a
       response to all alike; the paper's structured mixed selectivity lies between.
 
     Attributes:

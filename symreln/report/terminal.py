@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import dumps
-from symreln.base.tables import show_table
+from symreln.base.tables import plain_table
 from symreln.base.terminal import COLUMNS, columns, put, say, wrapped
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
@@ -63,7 +63,7 @@ def show_summary(summary: Summary) -> None:
     """Print what :func:`summary_of` says, the table as wide as the terminal."""
     for line in summary["head"]:
         say(strengths_in_text(line))
-    show_table(*summary["table"])
+    put(plain_table(*summary["table"]))
     for line in summary.get("formulas", ()):
         say(wrapped(strengths_in_text(line), columns() or COLUMNS))
     for phase in summary.get("phases", ()):

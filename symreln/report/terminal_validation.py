@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.jsonio import Json, dumps
-from symreln.base.tables import show_table
+from symreln.base.tables import plain_table
 from symreln.base.terminal import put, say
 from symreln.claims.claim import lines_of
 from symreln.claims.derivation import Derivation
@@ -46,7 +46,7 @@ def show_validation(
         show_summary(summary)
     rows = [list(row) for row in metric_rows(validation)]
     header = ["curves", *(metric.title for metric in METRICS)]
-    show_table(f"agreement, {validation.seeds} seeds", header, rows)
+    put(plain_table(f"agreement, {validation.seeds} seeds", header, rows))
     rests = lines_of(validation.derivation, regime_of, unsupported_of)
     for line in (*rests, *clauses(validation)):
         if line not in said:  # once is enough

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.experiment.metrics import LEVEL, compare, distance, mutual_distance
+from symreln.experiment.metrics import LEVEL, compare, mutual_distance
 
 STEPS = 40
 STEP = np.arange(STEPS)
@@ -21,7 +21,7 @@ def test_values_are_those_of_the_metrics():
     losses = curves(12, np.random.default_rng(0))
     theory = losses[0] ** 1.1
     for found, other in (
-        (distance(theory, losses, 0), compare(theory, losses.mean(axis=0))),
+        (mutual_distance(theory[None], losses, 0), compare(theory, losses.mean(axis=0))),
         (
             mutual_distance(losses[:6], losses[6:], 0),
             compare(losses[:6].mean(0), losses[6:].mean(0)),
@@ -45,7 +45,7 @@ def test_intervals_cover_the_distance_from_the_mean_over_all_seeds(wrong):
     truth = compare(theory, every)
     trials, held = 100, {"max_abs_over_initial": 0, "mean_abs_over_initial": 0}
     for trial in range(trials):
-        found = distance(theory, curves(10, stream), trial)
+        found = mutual_distance(theory[None], curves(10, stream), trial)
         for name in held:
             interval = getattr(found, name)
             held[name] += interval.low <= getattr(truth, name) <= interval.high

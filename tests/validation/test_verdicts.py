@@ -10,7 +10,7 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.experiment.gates_held import GatesHeld, stage_ends
-from symreln.experiment.metrics import Interval, distance
+from symreln.experiment.metrics import Interval, mutual_distance
 from symreln.experiment.outcome import Validation
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.verdicts import (
@@ -55,8 +55,8 @@ def test_one_seed_gives_no_verdict_and_says_so():
 
 def test_the_error_of_the_theory_widens_the_interval():
     losses = np.array([[1, 0.5, 0.1], [1, 0.6, 0.2], [1, 0.55, 0.1]])
-    plain = distance(losses[0], losses, 0).max_abs_over_initial
-    wider = distance(losses[0], losses, 0, error=0.3).max_abs_over_initial
+    plain = mutual_distance(losses[0][None], losses, 0).max_abs_over_initial
+    wider = mutual_distance(losses[0][None], losses, 0, error=0.3).max_abs_over_initial
     radius = plain.high - plain.value
     assert wider.high - wider.value == pytest.approx(np.hypot(radius, 0.3))
     assert wider.low <= plain.low
