@@ -14,8 +14,7 @@ from symreln.errors import InputError
 from symreln.exact.singular import Columns, exact_root, singular_vectors
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
-from symreln.laws.law import Regime
-from symreln.laws.loss import mode_space_loss, strength_symbol
+from symreln.laws.law import Regime, mode_space_loss, strength_symbol
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:

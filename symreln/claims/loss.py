@@ -21,7 +21,7 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import solve
-from symreln.laws.loss import strength_symbol
+from symreln.laws.law import strength_symbol
 from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
-from symreln.laws.loss import strength_symbol
+from symreln.laws.law import strength_symbol
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation

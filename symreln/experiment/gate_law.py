@@ -114,10 +114,11 @@ def measured_gate_law(
         ]
     )
     predicted = [law.share(steps)]
-    why, found = _why_no_orders(numbers.ask(_first_stage), most), None
+    why = _why_no_orders(numbers.ask(_first_stage), most)
+    losses = np.empty((0, network.losses.shape[1]))
     if not why:
         inputs, targets = numbers.spec.dataset.arrays
-        found = gate_orders(
+        losses, looks, watched = gate_orders(
             inputs,
             targets,
             descent_of(numbers.spec),
@@ -126,8 +127,7 @@ def measured_gate_law(
             SEED,
             orders,
         )
-        predicted += [np.interp(steps, found.steps, watched) for watched in found.watched]
-    losses = np.empty((0, network.losses.shape[1])) if found is None else found.losses
+        predicted += [np.interp(steps, looks, each) for each in watched]
     return GateLawMeasured(
         steps=steps,
         predicted=np.array(predicted),

@@ -259,21 +259,6 @@ def _balanced(half: np.ndarray) -> np.ndarray:
     return drawn @ ((vectors / np.sqrt(values)) @ vectors.T)
 
 
-@record(eq=False)
-class GateOrders:
-    """What the orders from the second on say.
-
-    Attributes:
-        losses: Of the networks with each order's gates, shape (orders, steps).
-        steps: At which units were looked at.
-        watched: What was asked of the isolated units of each order, shape (orders, looks).
-    """
-
-    losses: np.ndarray
-    steps: np.ndarray
-    watched: np.ndarray
-
-
 @one_blas_thread()
 def gate_orders(
     inputs: np.ndarray,
@@ -283,7 +268,7 @@ def gate_orders(
     watch: _Watch,
     rng: int,
     orders: int = 1,
-) -> GateOrders:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Follow the orders from the second on, all at once.
 
     Args:
@@ -294,6 +279,10 @@ def gate_orders(
         watch: What is asked of isolated units at some steps.
         rng: Seed of the draw.
         orders: How many orders beyond the first.
+
+    Returns:
+        Losses of the networks with each order's gates, shape (orders, steps), at which steps units
+        were looked at, and what was asked of each order's isolated units, shape (orders, looks).
     """
     span, samples = orthonormal_span(targets), inputs.shape[1]
     y, random = span.T @ targets, np.random.default_rng(rng)
@@ -314,4 +303,4 @@ def gate_orders(
             residual = y - network.second @ held
             losses[order, step] = 0.5 * np.vdot(residual, residual) / samples
             network.descend(descent, inputs, gates, held, residual)
-    return GateOrders(losses=losses, steps=steps, watched=np.array(watched))
+    return losses, steps, np.array(watched)

@@ -30,7 +30,7 @@ STRENGTHS = sp.symbols("a b h", positive=True)
 _START = sp.Symbol("w_0", positive=True)
 
 
-def uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Expr]) -> sp.Expr:
+def _uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Expr]) -> sp.Expr:
     """Return how many pathways use one edge of a family; it is the same for all its edges.
 
     Some index must run once over all residues of the modulus with coefficient ±1, a bijection of
@@ -47,7 +47,7 @@ def uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Ex
 
     Example:
         >>> M, K = sp.symbols("M K", integer=True, positive=True)
-        >>> uses({"i": 1, "k": 1}, M, {"i": M, "k": K})
+        >>> _uses({"i": 1, "k": 1}, M, {"i": M, "k": K})
         K
     """
     for name, count in indices.items():
@@ -63,7 +63,7 @@ def uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Ex
 def _circulant_uses() -> tuple[sp.Expr, ...]:
     """Return the counts of the ready-made pairing: input i with outputs i, …, i + K - 1 mod M."""
     pairs = {"i": DOMAINS, "k": PARTNERS}
-    outer = (uses(label, DOMAINS, pairs) for label in ({"i": 1}, {"i": 1, "k": 1}))
+    outer = (_uses(label, DOMAINS, pairs) for label in ({"i": 1}, {"i": 1, "k": 1}))
     first, last = outer
     return first, sp.Mul(*pairs.values()), last
 

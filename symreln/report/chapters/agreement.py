@@ -27,7 +27,7 @@ from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
 from symreln.experiment.rows import HAND_SET
 from symreln.experiment.words import bound_text, interval_text, share_text
-from symreln.laws.loss import strength_symbol
+from symreln.laws.law import strength_symbol
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.sentences import beside_clauses, metric_rows, outcome_words
 

@@ -18,7 +18,7 @@ from symreln.document.rows import display
 from symreln.document.typeset import say, typeset
 from symreln.document.widths import latex_width
 from symreln.document.words import Notation, is_long
-from symreln.laws.loss import strength_symbol
+from symreln.laws.law import strength_symbol
 from symreln.report.chapters.formulas import formula_blocks, formulas_later
 from symreln.verdict.judge import Level
 
