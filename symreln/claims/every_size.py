@@ -28,7 +28,6 @@ from symreln.verdict.judge import Level
 from symreln.verifier.sizes import PARTS, Mode, NotForEverySizeError, Targets
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
     from symreln.laws.law import Law
     from symreln.specs.model import Spec
 
@@ -284,7 +283,7 @@ def _mode(
 # -- what is said ----------------------------------------------------------------------------------
 
 
-def every_size(derivation: Derivation) -> EverySize | None:
+def every_size(derivation: Any) -> EverySize | None:
     """Return the answer for every size, None where no size is a symbol."""
     return derivation.family
 
