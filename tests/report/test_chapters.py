@@ -110,14 +110,6 @@ def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):
     ]
 
 
-def test_the_verdict_names_its_witness(different):
-    text = latex.render(derivation_document(different))
-    found = different.pathways[0].spectrum.commutator
-    assert found is not None
-    assert to_latex(found.value.to_sympy(different.spec.symbols)) in text
-    assert "Nonzero entries of commutators" in text
-
-
 def test_coupled_modes_print_their_system():
     derivation = sr.derive(sr.load(COUPLED))
     assert derivation.verdict.level is sr.Level.COUPLED_MODES

@@ -8,10 +8,7 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.text import Text
 
 import symreln as sr
 from symreln.report.drawing import drawing
@@ -155,22 +152,6 @@ def test_curves_have_names_at_their_ends_those_with_one_end_together():
     assert all(box.x0 > ax.get_window_extent().x1 for box in boxes.values())
     end = ax.transData.transform((8, 8 / 9))[1]
     assert abs((boxes["$c$"].y0 + boxes["$c$"].y1) / 2 - end) < 2
-
-
-@settings(max_examples=10, deadline=None)
-@given(st.lists(st.floats(0.05, 3), min_size=1, max_size=40))
-def test_names_never_overlap_each_other(ends):
-    curves = [
-        Curve(x=TIMES, y=end * TIMES / 8, style={}, name=rf"$\pi_{{1,{k}}}$")
-        for k, end in enumerate(ends)
-    ]
-    (ax,) = axes_of(Sketch.of("modes", Panel(curves=tuple(curves)), height=2.2))
-    renderer = FigureCanvasAgg(ax.figure).get_renderer()
-    for text in ax.texts:  # where it stands follows from its point when it is drawn
-        text.update_positions(renderer)
-    boxes = [Text.get_window_extent(text, renderer) for text in ax.texts]
-    for one, other in itertools.combinations(boxes, 2):
-        assert min(one.y1, other.y1) - max(one.y0, other.y0) < 1.5  # a line's own ascent
 
 
 def test_gates_and_vectors_are_drawn_cell_by_cell():

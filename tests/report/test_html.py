@@ -103,21 +103,6 @@ def test_policy_forbids_requests_and_foreign_scripts(text, page):
     }
 
 
-def test_page_loads_nothing(text, page):
-    assert not {"link", "iframe", "object", "embed", "base", "form", "img"} & {
-        tag for tag, _ in page.elements
-    }
-    for tag, attributes in page.elements:
-        assert not any(name.startswith("on") or name in ("src", "srcset") for name in attributes)
-        for name in ("href", "xlink:href"):
-            target = attributes.get(name, "#")
-            allowed = {"a": "https://", "image": "data:image/"}
-            assert target.startswith(("#", allowed.get(tag, "#")))
-    assert "@import" not in text
-    for target in re.findall(r"url\((.*?)\)", text):
-        assert target.startswith(("data:font/woff;base64,", "#"))
-
-
 def test_links_lead_somewhere_and_ids_are_unique(page):
     identifiers = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(identifiers) == len(set(identifiers))

@@ -63,16 +63,6 @@ def test_a_wide_equation_is_broken_and_a_fraction_that_cannot_be_is_scaled():
     assert whole.count(r"\resizebox{0.92\linewidth}{!}{$\displaystyle x = ") == 1
 
 
-def test_numbers_in_words_have_a_minus_and_a_power_of_ten():
-    text = body(prose("from -1 [-2, 3] to 1.8e-08, off-1 and 2e"))
-    minus, power = (
-        r"\ensuremath{-}",
-        r"1.8 \ensuremath{\times} 10\ensuremath{^{-}}\ensuremath{^{8}}",
-    )
-    assert text == f"from {minus}1 [{minus}2, 3] to {power}, off-1 and 2e"
-    assert r"\ensuremath" not in body(prose(Code("x -1")))
-
-
 def test_bracket_after_a_row_is_no_option():
     table = body(Table(header=("h",), rows=(("[1cm]",), ("*",))))
     assert "\n{}[1cm]" in table

@@ -10,8 +10,6 @@ import typst as package
 from symreln.document.escape import code_points, typographic
 from symreln.document.model import (
     Document,
-    Drawing,
-    Figure,
     Items,
     Paragraph,
     Section,
@@ -20,7 +18,6 @@ from symreln.document.model import (
 )
 from symreln.errors import NotSupportedError
 from symreln.report import formats, typst
-from symreln.report.renderer import anchors
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
 from tests.report.test_latex import hostile_document
@@ -85,19 +82,6 @@ def test_compiles_without_a_warning(make, tmp_path):
     assert pdf == typst.render(made)
 
 
-def test_numbers_are_those_that_references_say():
-    source = typst.source(document())
-    numbers = r'(?:#formula\(|#section\(\d, |caption\()"([^"]+)", "([^"]+)"\)'
-    heads = r'#strong\[#"([^"]+)";\][^\n]*#strong\[\.\]#anchor\("([^"]+)"\)'
-    said = {label: text for each in (numbers, heads) for text, label in re.findall(each, source)}
-    ours = anchors(document())
-    assert said.keys() == ours.keys()
-    assert all(said[label] in (each.text, each.number) for label, each in ours.items())
-    referred = re.findall(r'#link\(label\("([^" ]+)"\)\)\[#"([^"]+)";\]', source)
-    assert {label for label, _ in referred} >= {"eq:solution", "lem:mutual", "sec:gates"}
-    assert all(words.replace("\u00a0", " ") == ours[label].text for label, words in referred)
-
-
 def test_words_are_strings_and_nothing_else():
     """Without strings and our own calls, no text of a document is left for Typst to read."""
     for text in HOSTILE:
@@ -133,12 +117,6 @@ def test_a_long_table_repeats_its_header_and_keeps_its_rows():
         assert words.count("heading") == 1
         assert words.count("end") == words.count("a") >= 1 or "Claims." in words
         assert words[-1] == "end"
-
-
-def test_figures_are_drawn_as_vectors_at_their_size():
-    drawing = Drawing(name="a", svg='<svg xmlns="http://www.w3.org/2000/svg" width="144pt"></svg>')
-    shown = typst.source(body(Figure(name="a", alt='say "it"'), figures=(drawing,)))
-    assert '#figure-of("a.svg", 144.0pt, "say \\"it\\"", none)' in shown
 
 
 def test_a_format_without_its_package_is_refused_with_what_mends_it(monkeypatch):
