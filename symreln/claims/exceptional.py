@@ -358,7 +358,7 @@ def _placed(
     )
     if len(whole.names) > 1:
         return replace(whole, excluded=domain.never_zero(polynomial, ranges, names))
-    (name,) = whole.names
+    name = "".join(whole.names)
     roots = real_roots(polynomial, names)
     inside = tuple(root for root in roots if ranges[name].contains(root))
     outside = f"no root with {ranges[name].text}" if roots else "no real root"

@@ -298,7 +298,8 @@ def _multiplied(parts: list[tuple[Any, Matrix, Any]], length: int) -> Any:
         work.spend(entries * (length * len(right) // _PACKED + 1))
     terms: Any = {}
     for right, left, places in parts:
-        for (x, part), (y, rows) in product(left.terms.items(), right.items()):
+        pairs: Any = product(left.terms.items(), right.items())
+        for (x, part), (y, rows) in pairs:
             found = terms.setdefault(_sum(x, y), {})
             for i, row in part.items():
                 if value := sum([v * rows[k] for k, v in row.items() if k in rows]):
