@@ -58,8 +58,8 @@ def roots(derivation, validation, tmp_path_factory):
     asked = planned("xor", ["network.hidden=4,8"], tmp_path_factory.mktemp("sweep"))
     return [
         *(validation, derivation.evaluate(), validation.intervals),
-        *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
-        *(routing, sr.validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
+        *(xor, xor.exceptional, sr.derive(sr.load("contextual-C"))),
+        *(routing, sr.validate(routing, 2, 0), weights),
         asked,
     ]
 
