@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from symreln.cli.main import main
 from symreln.report.terminal import summary_of
 from symreln.task_library.load import load
 from tests.unchecked import derive_unchecked
@@ -61,18 +60,3 @@ def test_other_networks_are_warned_at_their_own_rate(changes, rate):
         found = [line for line in lines if line.startswith("warning: network.learning_rate")]
         assert bool(found) is warned
         assert not found or "relaxes by 2.002 a step, 2 is the limit" in found[0]
-
-
-def test_a_command_warns_once(tmp_path, capsys):
-    spec = tmp_path / "spec.toml"
-    network = (
-        'hidden = 10\ninit_std = "1/1000"\nlearning_rate = "101/100"\nsteps = 10\nloss = "mean"'
-    )
-    spec.write_text(
-        f"[dataset]\nX = [[1]]\nY = [[1]]\n[[pathway]]\nname = 'only'\n[network]\n{network}"
-    )
-    with pytest.raises(SystemExit, match="0"):
-        main(["derive", str(spec), "--format", "json", "--out", str(tmp_path / "out")])
-    said = "".join(capsys.readouterr())
-    assert said.count("diverge") == 1
-    assert "warning: network.learning_rate: gradient descent diverges" in said

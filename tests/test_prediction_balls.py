@@ -57,22 +57,6 @@ def test_digits_asked_for_are_delivered_and_consistent():
         assert few[label][0].overlaps(ball)
 
 
-@pytest.mark.parametrize("value", [0, Fraction(1, 10**6)])
-def test_a_singular_value_that_vanishes_is_enclosed(value):
-    # At a = 0 the mode does not learn: its ball is that of the decay from π0. The balls of
-    # nearly vanishing s need more working digits, and get them.
-    def structure(a):
-        return [[1, 1], [0, a]]
-
-    balls = sr.derive(parametric(value, structure)).enclose([0, 1000], 30)
-    last = balls["pi_1_2"][1]
-    assert last.rel_accuracy_bits() >= 30 * 3.32
-    p0, d = Fraction(1, 1000), Fraction(1, 2)
-    decay = p0 / (1 + 2 * d * p0 * 1000 / 100)
-    # s = a/(2√2): growth by 2 s t/τ = 7e-6.
-    assert abs(last - arb(decay.numerator) / decay.denominator) < arb("1e-5") * last
-
-
 def test_only_closed_forms_can_be_enclosed():
     with pytest.raises(NoClosedFormError, match="coupled modes"):
         sr.derive(race(RATIONAL, network={})).enclose([0])

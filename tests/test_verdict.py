@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
-from symreln.specs.model import Parameter
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec, derived, matrix_spec
 from tests.pathways.examples import (
@@ -90,25 +88,6 @@ def test_every_basis_of_a_degenerate_space_is_searched():
     assert symmetry.startswith("not closed by symmetry: ")
     assert "no other basis of modes of equal s and d (here up to 2) closes" in symmetry
     assert "and no other basis closes" in closure
-
-
-def test_verdict_at_special_parameter_values_is_decided_again():
-    # y = (a, 1) on two equal inputs in two contexts: equal speeds, so symmetry, only at a = 1.
-    a = Scalar.symbol("a", ("a",))
-
-    def spec(value):
-        return matrix_spec(
-            [[1, 1, 1]],
-            [[a, 1, 1]],
-            [[1, 1, 0], [0, 1, 1]],
-            parameters=(Parameter(name="a", positive=True, value=Fraction(value)),),
-            network={},
-        )
-
-    assert sr.derive(spec(2)).verdict.level is Level.COUPLED_MODES
-    assert sr.derive(spec(1)).verdict.level is Level.COUPLED_MODES  # for all a, so the weaker
-    assert sr.derive(spec(2)).at_values.verdict.level is Level.COUPLED_MODES
-    assert sr.derive(spec(1)).at_values.verdict.level is Level.CLOSED_BY_SYMMETRY
 
 
 @pytest.mark.parametrize(

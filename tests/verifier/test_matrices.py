@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,26 +95,6 @@ def test_combinations_vanish_exactly_where_they_do(
     assert not combined(both)
     more = [(Ratio(f, g), matrix), (Ratio(minus, g), matrix), (Ratio(ONE, g), matrix)]
     assert bool(combined(more)) is bool(case[1])
-
-
-@given(POLYNOMIALS, NONZERO, POLYNOMIALS, NONZERO)
-def test_ratios_are_a_field(a: Poly, b: Poly, c: Poly, d: Poly) -> None:
-    x, y = Ratio(a, b), Ratio(c, d)
-    point = Fraction(3, 7), Fraction(-5, 2)
-
-    def value(polynomial: Poly) -> Fraction:
-        terms = (n * point[0] ** i * point[1] ** j for (i, j), n in polynomial.items())
-        return sum(terms, Fraction(0))
-
-    for ratio, top, below in (
-        (x + y, value(a) * value(d) + value(c) * value(b), value(b) * value(d)),
-        (x * y, value(a) * value(c), value(b) * value(d)),
-    ):
-        assert value(ratio.top) * below == top * value(ratio.below)
-    assert x + y * -1 == y * -1 + x
-    assert x == x * 3 / 3
-    if y:
-        assert x / y * y == x
 
 
 @examples(40)
