@@ -101,7 +101,7 @@ def brief(value: object, room: int = LINE) -> str:
     return text if len(text) <= room else text[: max(room - 1, 1)] + "…"
 
 
-def _brief(value: object, room: int) -> str:
+def _brief(value: Any, room: int) -> str:
     share = max(room // _MOST_ITEMS, _LEAST_ROOM)
     if isinstance(value, str):
         return repr(value if len(value) <= room else value[:room])

@@ -70,7 +70,7 @@ def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> Path
     own = maps[:, :, list(pathway.effective.pathway.inputs)]
     learned = zip(own, _learned(derivation, pathway, maps, names, groups), strict=True)
     cosines = np.array([_cosines(each, (u, v), groups, counts) for each, counts in learned])
-    seen = ~np.isnan(cosines).all(axis=(0, 2))
+    seen = np.array([not np.isnan(group).all() for group in cosines.swapaxes(0, 1)])
     left, right = np.nanmean(cosines[:, seen], axis=0).T.tolist()
     missed, total = ((each**2).sum(axis=(1, 2)) for each in (own - u @ (u.T @ own @ v) @ v.T, own))
     return PathwayAlignment(

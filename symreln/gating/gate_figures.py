@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import singledispatch
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,7 +104,9 @@ def _boundaries(found: RaceReport, high: float, *, named: bool) -> Iterator[Curv
         style = {"color": INK, "linewidth": 0.7, "linestyle": dashes, "zorder": 0}
         note = ", ".join(dict.fromkeys(slashed_latex(each.value.to_sympy()) for each in own))
         for place, value in enumerate(places):
-            said = {"label": f"{kind} boundary", "note": note} if named and not place else {}
+            said: dict[str, Any] = {}
+            if named and not place:
+                said = {"label": f"{kind} boundary", "note": note}
             yield Curve(x=np.array([value, value]), y=np.array([0.0, high]), style=style, **said)
 
 
@@ -118,8 +120,8 @@ def _shares(found: RaceReport, whose: str) -> Iterator[Curve]:
             yield Curve(x=values, y=np.array([each.units for each in own]), style=_DOT | colour)
             continue
         y, spread = (np.array([getattr(e, n) for e in own]) for n in ("measured", "spread"))
-        bars = {"low": y - spread, "high": y + spread}
-        yield Curve(x=values, y=y, style=_DOT | colour, **bars, spread="bars")
+        dots = _DOT | colour
+        yield Curve(x=values, y=y, style=dots, low=y - spread, high=y + spread, spread="bars")
         wide = np.array([np.nan if each.predicted is None else each.predicted for each in own])
         yield Curve(x=values, y=wide, style=_CROSS | colour)
 
@@ -133,9 +135,9 @@ def _replay(found: ReplayReport) -> Drawing | None:
     for place, count in enumerate(dict.fromkeys(point.clusters for point in found.curve)):
         line = sorted((p.windows, 100 * p.mean) for p in found.curve if p.clusters == count)
         x, y = np.array(line, dtype=float).T
-        said = {"label": "each unit its own"} if count is None else {"label": f"K = {count}"}
+        label = "each unit its own" if count is None else f"K = {count}"
         style = line_style(place) | {"marker": "o", "markersize": 3, "linewidth": 1.3}
-        curves.append(Curve(x=x, y=y, style=style, **said))
+        curves.append(Curve(x=x, y=y, style=style, label=label))
     ends = np.array([curves[0].x[0], curves[0].x[-1]])
     for label, value, style in (
         ("gates of the spec", found.spec.mean, {"linestyle": "-.", "linewidth": 1.2}),

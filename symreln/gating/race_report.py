@@ -236,8 +236,9 @@ def _unraced(race: Race, spec: Spec) -> tuple[GrowingGate, ...]:
         spectrum = gate_spectrum(spec.dataset.inputs, spec.dataset.targets, gate)
         speeds = [mode.s for mode in spectrum.modes if not mode.is_null]
         top = max(speeds, key=lambda s: s.to_float(at), default=None)
-        known = {"realisable": gates.index(gate) is not None, "self_consistent": False}
-        found.append(GrowingGate(name=name, signs=signs, s=_NO_SPEED, rate=top, **known))
+        there = gates.index(gate) is not None
+        no: dict[str, Any] = {"s": _NO_SPEED, "self_consistent": False}
+        found.append(GrowingGate(name=name, signs=signs, rate=top, realisable=there, **no))
     return tuple(found)
 
 
