@@ -9,16 +9,11 @@ holds of two samples add up over pathways:
 
 The strengths are those of the prediction; nothing is fitted, and no network is looked at. Where
 pathways are no modes, the matrices of the reduction hold W1ᵀ W1 itself.
-
-Pictures of representations: classical multidimensional scaling, turned alike over time.
-
-Source: classical scaling is that of Torgerson (1952); turning one configuration onto another is
-the orthogonal Procrustes problem. Pure numpy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -39,7 +34,6 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.experiment.predictions import Predictions
-    from symreln.specs.model import Spec
 
 #: Levels at which pathways are modes.
 MODES = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES)
@@ -78,7 +72,6 @@ class RepresentationComparison:
         theory: Predicted similarities, shape (K, P, P).
         subjects: The network, where there is one, and the GDLN.
         seeds: Networks of each kind.
-        labels: Name of a label of samples and its values, for the picture; None without labels.
         by_matrices: Whether the prediction is that of the coupled matrices, not of modes.
     """
 
@@ -86,26 +79,7 @@ class RepresentationComparison:
     theory: np.ndarray
     subjects: tuple[_Subject, ...]
     seeds: int
-    labels: tuple[str, tuple[str, ...]] | None
     by_matrices: bool
-
-    @cached_property
-    def paths(self) -> dict[str, np.ndarray]:
-        """Configurations of the samples by subject and of the theory, shape (K, P, P).
-
-        The first two coordinates are the picture. All are turned onto the first subject's at the
-        end.
-        """
-        first, *rest = self.subjects
-        found = {first.name: _paths(list(first.mean))}
-        target = found[first.name][-1]
-        found |= {each.name: _paths(list(each.mean), onto=target) for each in rest}
-        return found | {"theory": _paths(list(self.theory), onto=target)}
-
-    @property
-    def shown(self) -> dict[str, float]:
-        """Share of the spread at the end that the picture shows, by subject and "theory"."""
-        return {name: _shown_share(points[-1]) for name, points in self.paths.items()}
 
     @cached_property
     def half_way(self) -> int:
@@ -210,7 +184,6 @@ def compare_representations(
             if run is not None
         ),
         seeds=seeds,
-        labels=_labels(spec),
         by_matrices=by_matrices,
     )
 
@@ -251,95 +224,10 @@ def _correlations(found: np.ndarray, theory: np.ndarray) -> np.ndarray:
     return np.divide(product, size, out=np.full_like(size, np.nan), where=size > least)
 
 
-def _labels(spec: Spec) -> tuple[str, tuple[str, ...]] | None:
-    """Return the label of samples with the fewest values, of those with at least two."""
-    several = {
-        name: tuple(map(str, values))
-        for name, values in spec.dataset.labels.items()
-        if len(set(values)) > 1
-    }
-    if not several:
-        return None
-    name = min(several, key=lambda each: len(set(several[each])))
-    return name, several[name]
-
-
-#: Dimensions of a picture.
-PLANE = 2
-
-
-def _classical_scaling(similarity: np.ndarray, dimensions: int = PLANE) -> np.ndarray:
-    r"""Points whose distances are nearest to those of some vectors, from their products.
-
-    :math:`J S J = Z Z^T` with :math:`J = 1 - \frac{1}{P} 1 1^T`: of the centred products the
-    largest eigenvalues are kept.
-
-    Args:
-        similarity: S = Hᵀ H, symmetric, shape (P, P).
-        dimensions: How many coordinates; fewer than P are there in any case.
-
-    Returns:
-        Shape (P, dimensions), centred; columns by decreasing spread. What rounding makes negative
-        counts as zero.
-
-    Example:
-        >>> points = np.array([[0.0, 3.0], [4.0, 0.0], [0.0, 0.0]])
-        >>> found = _classical_scaling(points @ points.T)
-        >>> round(float(np.linalg.norm(found[0] - found[1])), 12)
-        5.0
-    """
-    centred = similarity - similarity.mean(axis=0)
-    centred = centred - centred.mean(axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh((centred + centred.T) / 2)
-    kept = slice(None, -dimensions - 1, -1)
-    found = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    missing = dimensions - found.shape[1]
-    return np.pad(found, ((0, 0), (0, max(0, missing))))
-
-
 def _spread(similarity: np.ndarray) -> np.ndarray:
     """Summed squared distances of the vectors from their mean, over the last two axes."""
     samples = similarity.shape[-1]
     return np.trace(similarity, axis1=-2, axis2=-1) - similarity.sum(axis=(-2, -1)) / samples
-
-
-def _turned_onto(points: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Points rotated or reflected, never scaled, as near as possible to ``target``.
-
-    Args:
-        points: Shape (P, dimensions), centred.
-        target: Shape (P, dimensions).
-    """
-    left, _, right = np.linalg.svd(points.T @ target)
-    return points @ left @ right
-
-
-def _paths(similarities: Sequence[np.ndarray], onto: np.ndarray | None = None) -> np.ndarray:
-    """Configurations over time, each turned onto the one after it, in all dimensions.
-
-    From the end backwards: at first all points are one, and nothing tells directions. In all
-    dimensions, because the plane that shows most can change at once; the first two coordinates
-    are the picture, in the plane that shows most of the last configuration, or of ``onto``.
-
-    Args:
-        similarities: Shape (K, P, P), by time.
-        onto: What the last configuration is turned onto, shape (P, P); nothing by default.
-
-    Returns:
-        Shape (K, P, P); of one sample (K, 1, 2).
-    """
-    found: list[np.ndarray] = []
-    for similarity in reversed(similarities):
-        points = _classical_scaling(similarity, max(PLANE, len(similarity)))
-        target = found[-1] if found else onto
-        found.append(points if target is None else _turned_onto(points, target))
-    return np.stack(found[::-1])
-
-
-def _shown_share(points: np.ndarray) -> float:
-    """Share of the summed squared distances that a picture shows; 1 where there are none."""
-    whole = float((points**2).sum())
-    return float((points[:, :PLANE] ** 2).sum()) / whole if whole > 0 else 1.0
 
 
 def spread_moments(loss: np.ndarray, count: int) -> np.ndarray:

@@ -66,10 +66,7 @@ def draw_panel(ax: Axes, panel: Panel, *, beside: bool = True) -> Axes:
         _draw_cells(ax, panel.cells)
     for curve in panel.curves:
         _draw_curve(ax, curve)
-    if panel.reach is not None:
-        ax.set(xlim=(-panel.reach, panel.reach), ylim=(-panel.reach, panel.reach), aspect="equal")
-        ax.set(xticks=[], yticks=[])
-    elif panel.cells is None:
+    if panel.cells is None:
         ax.margins(x=0.01)
         if "y" not in panel.log:
             ax.set_ylim(0, panel.top)

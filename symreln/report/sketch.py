@@ -76,7 +76,6 @@ class Panel:
         cells: A matrix below the curves.
         log: Axes that are logarithmic: "x", "y", or none.
         top: Where the vertical axis ends.
-        reach: Of a plane without numbers: both axes go from minus this to this.
     """
 
     x: str = ""
@@ -87,7 +86,6 @@ class Panel:
     cells: Cells | None = None
     log: str = ""
     top: float | None = None
-    reach: float | None = None
 
 
 @record(eq=False)

@@ -201,7 +201,6 @@ def _representations(validation: Validation) -> dict[str, Any]:
             }
             for each in found.subjects
         },
-        "shown_in_picture": found.shown,
     }
     return {"representations": entry}
 

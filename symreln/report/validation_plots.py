@@ -11,8 +11,7 @@ import numpy as np
 from symreln.document.model import Drawing
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
-from symreln.experiment.representation import PLANE
-from symreln.report.looks import DASHES, PALETTE, line_style, look, points
+from symreln.report.looks import DASHES, line_style, look, points
 from symreln.report.plots import (
     TIME,
     loss_curve,
@@ -116,8 +115,7 @@ def _representation_sketches(
     """Sketch predicted and trained representations.
 
     The first shows similarities of all pairs of samples, where the predicted ones have half their
-    final spread and at the end; the second the paths of samples in the plane that shows the
-    distances at the end best, and how far networks are from the prediction.
+    final spread and at the end; the second how far networks are from the prediction over time.
 
     Args:
         found: What was compared.
@@ -134,32 +132,10 @@ def _representation_sketches(
         for moment in (found.half_way, len(found.steps) - 1)
         for name, part in (("theory", found.theory), (subject, first.mean))
     ]
-    planes = [found.paths[name][:, :, :PLANE] for name in ("theory", first.name)]
-    reach = 1.08 * float(np.abs(planes).max() or 1.0)
-    paths = [
-        Panel(title=title, curves=_paths(found, points), reach=reach)
-        for title, points in zip(("theory", subject), planes, strict=True)
-    ]
     return (
         Sketch.of("representations", *matrices, height=1.7),
-        Sketch.of("paths", *paths, _agreement(found), height=2.2, columns=4),
+        Sketch.of("agreement", _agreement(found), height=2.2),
     )
-
-
-def _paths(found: RepresentationComparison, points: np.ndarray) -> tuple[Curve, ...]:
-    """Return the way of every sample with a mark at its end, a colour for each label."""
-    name, values = found.labels or ("", (0,) * points.shape[1])
-    colours = {value: PALETTE[k % len(PALETTE)] for k, value in enumerate(dict.fromkeys(values))}
-    if len(colours) > len(PALETTE):
-        name, colours = "", dict.fromkeys(colours, PALETTE[0])
-    curves: list[Curve] = []
-    for sample, value in enumerate(values):
-        line = {"color": colours[value], "linewidth": 0.7, "alpha": 0.7}
-        dot = {"color": colours[value], "marker": "o", "markersize": 3, "linestyle": ""}
-        label = f"{name} {value}" if name and value not in values[:sample] else ""
-        x, y = points[:, sample].T
-        curves += [Curve(x=x, y=y, style=line), Curve(x=x[-1:], y=y[-1:], style=dot, label=label)]
-    return tuple(curves)
 
 
 def _agreement(found: RepresentationComparison) -> Panel:

@@ -1,4 +1,4 @@
-"""Representations: pictures of known points, predicted similarities against trained ones."""
+"""Representations: predicted similarities against trained ones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_networks_hold_what_is_predicted(compared):
 def test_chapter_figure_and_json_say_what_was_measured(compared):
     validation, found = compared
     sketches = validation_sketches(replace(validation, representations=found))
-    own = [each for each in sketches if each.name in ("representations", "paths")]
+    own = [each for each in sketches if each.name in ("representations", "agreement")]
     assert len(own) == 2
     for sketch in own:
         drawing = sketch.draw(pdf=False)

@@ -65,6 +65,6 @@ def reproduce(page):
     page.figure(
         "similarities",
         page.folder / "networks" / "representations.svg",
-        "Similarities, their pictures by multidimensional scaling, and distances to the theory.",
+        "Similarities of samples, predicted and trained.",
     )
     hidden_layer(page, held.subjects[0], held.theory[-1])

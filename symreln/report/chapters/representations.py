@@ -33,17 +33,12 @@ def representation_chapter(found: RepresentationComparison, network_name: str) -
             alt="Matrices of similarities, predicted and trained.",
         ),
         Figure(
-            name="paths",
+            name="agreement",
             caption=(
-                "Paths of the samples from the common start, in the plane that shows "
-                "the network's distances at the end best (classical scaling, every moment "
-                "turned onto the next in all dimensions, theory onto the network; it shows "
-                f"{100 * found.shown['theory']:.0f} % of the predicted spread at the end and "
-                f"{100 * found.shown[found.subjects[0].name]:.0f} % of the trained one); "
-                "correlation with the prediction over time, and dotted the distance "
-                "relative to the network's size."
+                "Correlation with the prediction over time, and dotted the distance relative to "
+                "the network's size."
             ),
-            alt="Paths of samples, predicted and trained, and their agreement.",
+            alt="Agreement of predicted and trained similarities over time.",
         ),
     ]
     return Section(title="Representations", blocks=tuple(blocks), label="sec:representations")
