@@ -113,7 +113,7 @@ def mode_system(stage: StageDerivation) -> _ModeSystem:
 def symbolic_drives(
     stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr] | None:
-    """Return s_a − Σ_b kappa_ab π_b of a stage's strengths; None where an s² is not rational."""
+    """Return s_a − Σ_b kappa_ab π_b of strengths; None where an s² is not rational, or too long."""
     nodes = _learning(stage)
     matrix = _matrix(stage, nodes)
     if matrix is None:
@@ -125,10 +125,13 @@ def symbolic_drives(
         names.append(sp.Symbol(mode.label, positive=True))
     found = {}
     for row, name in enumerate(names):
-        acting = [
-            matrix.entry(row, column).to_sympy(symbols) * s[row] / s[column] * other
-            for column, other in enumerate(names)
-        ]
+        try:
+            acting = [
+                matrix.entry(row, column).to_sympy(symbols) * s[row] / s[column] * other
+                for column, other in enumerate(names)
+            ]
+        except OverflowError:  # SymPy looks for factors of numbers beyond float64
+            return None
         found[name] = s[row] - sp.Add(*acting)
     return found
 
