@@ -21,10 +21,12 @@ from symreln.experiment import variations
 from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.metrics import Distance, Interval, alone
 from symreln.experiment.rows import (
+    BATCHES,
     FORMS,
     GATES,
     SCALE,
     STEP,
+    WIDTH,
     Row,
     left_of,
     named,
@@ -37,6 +39,7 @@ from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import NETWORK, SWAPPED, TWO, linear, one_pathway, relu
 
 HALF = Fraction(1, 2)
+ONE_HOT = {"hidden": 100, "init_std": "1/20000", "learning_rate": "1/25", "loss": "sum"}
 CROSS, SIGNS = [[1, -1, 1, -1], [1, -1, -1, 1]], [[1, 1, -1, -1]]
 
 
@@ -44,6 +47,21 @@ CROSS, SIGNS = [[1, -1, 1, -1], [1, -1, -1, 1]], [[1, 1, -1, -1]]
 def two() -> sr.Validation:
     """Two pathways of one stage, closed: the right theory."""
     return sr.validate(derive_unchecked(one_hot_contexts(*TWO, network=NETWORK)), seeds=3)
+
+
+@lru_cache(maxsize=1)
+def contexts() -> sr.Validation:
+    """Every item in every context: one output an item, and one an item and context."""
+    places = [(k, i) for k in range(4) for i in range(2)]
+    x = [[int(i == item) for _, i in places] for item in range(2)]
+    x += [[int(k == context) for k, _ in places] for context in range(4)]
+    y = [*x[:2], *([int(p == place) for p in places] for place in places)]
+    gates = [[1] * 8, *([int(k != off) for k, _ in places] for off in range(4))]
+    network = ONE_HOT | {"steps": 601, "activation": "relu"}
+    network |= {key: Fraction(network[key]) for key in ("init_std", "learning_rate")}
+    spec = matrix_spec(x, y, gates, network=network)
+    later = (replace(p, inputs=(0, 1), stage=2) for p in spec.pathways[1:])
+    return sr.validate(sr.derive(replace(spec, pathways=(spec.pathways[0], *later))), seeds=4)
 
 
 @lru_cache(maxsize=2)
@@ -179,6 +197,40 @@ def test_gates_that_no_unit_keeps_are_named_where_the_gdln_bears_the_theory_out(
     found = sr.validate(sr.derive(spec), seeds=3)
     assert found.disagreements == ("theory_vs_relu",)
     assert found.failed == {"theory_vs_relu": (GATES,)}
+
+
+@pytest.mark.parametrize("rng", [0])
+def test_right_theories_are_never_flagged(rng):
+    found = sr.validate(sr.derive(one_pathway()), seeds=8, rng=rng)
+    assert (found.verdict, found.diagnosis, found.uninformative) == ("agrees", (), None)
+    assert "unexplained" not in found.sentence()
+
+
+def test_gates_that_move_by_the_law_explain_one_hot_outputs():
+    found = contexts()
+    assert found.failed == {"theory_vs_relu": (GATES,)}
+    rows = by_name(found)
+    assert rows[GATES].before > 0.25
+    assert rows[GATES].after.high < 0.4 * rows[GATES].before
+    assert rows[GATES].replaced == "gates by the law of gates, third order"
+    assert rows[SCALE].after.low > rows[SCALE].before / 2
+    assert "the assumption that fails is the gate pattern" in found.sentence()
+
+
+def test_few_units_are_the_width_and_a_smaller_start_does_not_mend_them():
+    found = sr.validate(sr.derive(one_pathway(hidden=3, init_std=Fraction(1, 100))), seeds=64)
+    assert found.failed["theory_vs_gdln"] == (WIDTH,)
+    scale = by_name(found, "theory_vs_gdln")[SCALE]
+    assert scale.after.value == pytest.approx(scale.before, rel=0.05)
+
+
+def test_batches_are_named_where_theory_and_training_disagree():
+    keys = ("network.batch_size=1", "network.steps=401", 'network.learning_rate="1/12"')
+    spec = sr.load("xor", overrides=("network.hidden=60", *keys, 'validation.tolerance="3%"'))
+    found = sr.validate(spec, seeds=4, rng=1)
+    assert any(BATCHES in failed for failed in found.failed.values())
+    assert "full batches, which the networks are not trained by" in found.sentence()
+    assert found.to_json()["network"]["batch_size"] == 1
 
 
 def test_a_linear_network_has_no_gates():
