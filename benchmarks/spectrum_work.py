@@ -13,8 +13,8 @@ from symreln.claims.texts import Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.networks.effective import effective_dataset
-from symreln.pipeline.certificate.pathways import pathway_json
-from symreln.specs.model import Spec
+from symreln.pipeline.certificate.pathway_part import pathway_json
+from symreln.specs.spec import Spec
 
 ITEMS, CONTEXTS = 128, 16
 

@@ -21,12 +21,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from symreln.base.processors import cores
-from symreln.train.model import Model
 from symreln.train.network import GatedPathway, dense_network, pathway_network
 from symreln.train.program import State
 from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.steps import program_of
+from symreln.train.trained_model import Model
 from symreln.train.trainers import network_model, pathway_model, train_gdln, train_network
 
 N_X, N_Y, ITEMS, CONTEXTS = 11, 60, 8, 3

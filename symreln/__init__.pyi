@@ -1,5 +1,5 @@
 # What `import symreln` offers and where it is, for type checkers and for __init__.py alike.
-from symreln.calls.depth import depth as depth
+from symreln.calls.deep_networks import depth as depth
 from symreln.calls.derive import Derivation as Derivation
 from symreln.calls.derive import derive as derive
 from symreln.calls.gates import gates as gates
@@ -20,12 +20,12 @@ from symreln.exact.truth import Truth as Truth
 from symreln.specs.build import network as network
 from symreln.specs.build import pathway as pathway
 from symreln.specs.build import spec as spec
-from symreln.specs.model import Dataset as Dataset
-from symreln.specs.model import NetworkSpec as NetworkSpec
-from symreln.specs.model import Parameter as Parameter
-from symreln.specs.model import PathwaySpec as PathwaySpec
-from symreln.specs.model import Spec as Spec
-from symreln.specs.model import ValidationSpec as ValidationSpec
+from symreln.specs.spec import Dataset as Dataset
+from symreln.specs.spec import NetworkSpec as NetworkSpec
+from symreln.specs.spec import Parameter as Parameter
+from symreln.specs.spec import PathwaySpec as PathwaySpec
+from symreln.specs.spec import Spec as Spec
+from symreln.specs.spec import ValidationSpec as ValidationSpec
 from symreln.task_library.load import load as load
 from symreln.verdict.judge import Level as Level
 

@@ -16,7 +16,7 @@ import sympy as sp
 import symreln as sr
 from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.exact.matrix import ExactMatrix
-from symreln.specs.model import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec
+from symreln.specs.spec import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec
 from symreln.verdict.judge import Level
 
 c = sp.Symbol("c", positive=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.specs.model import Dataset, Parameter, PathwaySpec, Spec
+from symreln.specs.spec import Dataset, Parameter, PathwaySpec, Spec
 from tests.unchecked import derive_unchecked
 
 Json = dict[str, Any]

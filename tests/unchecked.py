@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symreln.calls.derive import Derivation
 from symreln.claims import solve
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 
 
 def derive_unchecked(spec: Spec) -> Derivation:

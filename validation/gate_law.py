@@ -22,13 +22,13 @@ import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.claims.starts import starts_of
-from symreln.experiment.gate_law import measured_gate_law
+from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import marks
 from symreln.experiment.training import recorded, train_networks
 
 if TYPE_CHECKING:
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 ORDERS = 3
 _NETWORK = {

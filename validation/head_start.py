@@ -19,7 +19,7 @@ from symreln.claims.prediction import predict_training
 from symreln.experiment.metrics import compare
 
 if TYPE_CHECKING:
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 SCALES = tuple(Fraction(10) ** k for k in (2, 1, 0, -1, -2, -3))
 RATES = tuple(Fraction(2) ** k for k in (2, 1, 0, -1, -2))

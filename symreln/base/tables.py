@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 
-from symreln.base.terminal import MOST_COLUMNS, columns
+from symreln.base.console import MOST_COLUMNS, columns
 from symreln.errors import visible
 
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from symreln.report.folder import write_together
+from symreln.report.results_folder import write_together
 
 #: Lines of a notebook's view that are not folded.
 _OPEN = 12

@@ -24,14 +24,14 @@ from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.integration import network_of
 from symreln.claims.loss import loss_of
+from symreln.claims.narrow import narrow_pathways
 from symreln.claims.outputs import OutputCurves
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
-from symreln.claims.routing import routing_of
+from symreln.claims.routing_claim import routing_of
 from symreln.claims.unsupported import unsupported_pathways
-from symreln.claims.widths import narrow_pathways
-from symreln.document.model import on_paper
+from symreln.document.document_model import on_paper
 from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive as pipeline
@@ -50,14 +50,14 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
-    from symreln.claims.equilibria import Race
+    from symreln.claims.equilibria import CompetitionEnd
     from symreln.claims.exceptional import ExceptionalSets
     from symreln.claims.formulas import Formula
+    from symreln.claims.narrow import NarrowPathway
     from symreln.claims.numeric_formula import NumericFormula
-    from symreln.claims.regime import Regime
-    from symreln.claims.routing import Routing
-    from symreln.claims.widths import NarrowPathway
-    from symreln.document.model import Document
+    from symreln.claims.regime import TrainingRegime
+    from symreln.claims.routing_claim import Routing
+    from symreln.document.document_model import Document
     from symreln.report import (
         content,
         derivation_json,
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         write,
     )
     from symreln.report.mode_table import Modes
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 else:
     balls, formulas, numeric_formula, outputs, prediction = lazy(
         "claims", "balls formulas numeric_formula outputs prediction"
@@ -220,7 +220,7 @@ class Derivation(derivation.Derivation):
         return count_free(self.constants)
 
     @property
-    def races(self) -> tuple[Race, ...]:
+    def races(self) -> tuple[CompetitionEnd, ...]:
         """How the competitions of coupled modes end; none where no stage has any."""
         return self.ask(races_of)
 
@@ -240,7 +240,7 @@ class Derivation(derivation.Derivation):
         return self.ask(early_strengths)
 
     @property
-    def regime(self) -> Regime | None:
+    def regime(self) -> TrainingRegime | None:
         """Whether initial weights are small beside what is learned; None where it is not known."""
         return self.ask(regime_of)
 

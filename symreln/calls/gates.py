@@ -23,8 +23,8 @@ from symreln.gating.serialise import Result
 from symreln.report.encode import Encoder
 from symreln.specs.files import parse_toml
 from symreln.specs.finding import nearest, shown
-from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
+from symreln.specs.spec import Spec
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:

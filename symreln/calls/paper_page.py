@@ -12,11 +12,10 @@ import sympy as sp
 
 from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
-from symreln.calls.depth import DepthAnswer, depth
+from symreln.calls.deep_networks import DepthAnswer, depth
 from symreln.calls.derive import Derivation, derive
 from symreln.calls.validate import Validation, validate
-from symreln.document.mathtext import slashed_latex
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Document,
     Drawing,
@@ -28,11 +27,12 @@ from symreln.document.model import (
     Strong,
     Table,
 )
+from symreln.document.mathtext import slashed_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
+from symreln.experiment.measured_text import share_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.rows import HAND_SET
-from symreln.experiment.words import share_text
 from symreln.report import html
 from symreln.report.reproduction import (
     FORMAT,
@@ -47,7 +47,7 @@ from symreln.report.reproduction import (
 if TYPE_CHECKING:
     import os
 
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 _Kept = TypeVar("_Kept", bound="AbstractAnswer | Derivation | Validation")
 

@@ -28,7 +28,6 @@ from symreln.base.records import record
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
 from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
-from symreln.report.folder import UNFINISHED, together, write_files
 from symreln.report.reproduction import (
     FORMAT,
     RECORD,
@@ -38,6 +37,7 @@ from symreln.report.reproduction import (
     outcome_counts,
     plain,
 )
+from symreln.report.results_folder import UNFINISHED, together, write_files
 from symreln.specs.arguments import check_counts
 from symreln.specs.finding import nearest, shown
 

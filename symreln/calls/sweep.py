@@ -16,10 +16,10 @@ from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD
-from symreln.report.folder import write_files
+from symreln.report.results_folder import write_files
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.specs.spec_text import spec_toml
 from symreln.sweeps.combinations import Sweep, SweepRow, planned
 from symreln.sweeps.sweep_results import sweep_table, sweep_to_json

@@ -19,7 +19,7 @@ from symreln.report.latex_style import Style
 from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.report.write_validation import write_run, write_validation
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from symreln.base.records import record
 from symreln.claims.formulas import check_closed
 from symreln.claims.head_start import ABOVE, ModeLaws, are_followed, mode_laws, without_form
 from symreln.claims.integration import network_of
+from symreln.claims.narrow import learned_counts, narrow_pathways
 from symreln.claims.solve import check_values
 from symreln.claims.starts import start_of
-from symreln.claims.widths import learned_counts, narrow_pathways
 from symreln.errors import (
     FloatRangeError,
     LimitReachedError,

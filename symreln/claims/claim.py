@@ -10,7 +10,7 @@ import sympy as sp
 from flint import arb
 
 from symreln.base.records import Immutable, record
-from symreln.document.model import Block, Paragraph
+from symreln.document.document_model import Block, Paragraph
 from symreln.document.typeset import typeset
 from symreln.exact.enclosure import decimal_of
 from symreln.exact.truth import Truth
@@ -98,7 +98,7 @@ class Claim:
 
 
 @record
-class Formula(Claim):
+class FormulaValue(Claim):
     """A formula with its value.
 
     Attributes:

@@ -16,7 +16,7 @@ from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
 from symreln.claims.starts import starts_of
-from symreln.document.model import Math, Strong, Table
+from symreln.document.document_model import Math, Strong, Table
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import NONE
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.model import Content
+    from symreln.document.document_model import Content
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
 

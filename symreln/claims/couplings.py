@@ -12,10 +12,10 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.base.summaries import few
-from symreln.claims.claim import Claim, Formula
+from symreln.claims.claim import Claim, FormulaValue
 from symreln.claims.probes import probe_bases
 from symreln.claims.solve import at_values
-from symreln.document.model import Block, Content, Math, Table
+from symreln.document.document_model import Block, Content, Math, Table
 from symreln.document.typeset import phrase, say
 from symreln.document.words import Notation
 from symreln.errors import InputError
@@ -55,7 +55,7 @@ class _Overlap(Claim):
         g: Exact; None where input directions differ or eigenvalues are conjugate.
     """
 
-    k: Formula | None
+    k: FormulaValue | None
     g: Scalar | None
 
     def values(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling
     else:
         root = AlgebraicNumber.rational(target * source, is_sqrt=True)
         k = squared.to_sympy(symbols) / root.to_sympy(symbols)
-    return _Overlap(k=Formula(expr=k, ball=_ball(squared, target * source, values)), g=g)
+    return _Overlap(k=FormulaValue(expr=k, ball=_ball(squared, target * source, values)), g=g)
 
 
 def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> arb | None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
     from symreln.networks.symmetry import SymmetrySearch
-    from symreln.specs.model import Parameter, Spec
+    from symreln.specs.spec import Parameter, Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
-from symreln.document.model import Block, Figure, Section
+from symreln.document.document_model import Block, Figure, Section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.claims.derivation import Derivation
-    from symreln.networks.model import Network, Path
+    from symreln.networks.gdln import Network, Path
 
 
 @record(eq=False)

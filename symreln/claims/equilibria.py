@@ -36,7 +36,7 @@ from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Step
 from symreln.claims.probes import mode_bases
-from symreln.document.model import Block, Content, Math, Table
+from symreln.document.document_model import Block, Content, Math, Table
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, decimal_cell, number_cell, scalar_latex
@@ -158,7 +158,7 @@ def _matrix(stage: StageDerivation, nodes: list[Node]) -> ExactMatrix | None:
 
 
 @record(eq=False)
-class Race(Claim):
+class CompetitionEnd(Claim):
     """Modes that compete, and how the competition ends.
 
     Attributes:
@@ -322,7 +322,7 @@ class _Equilibria(Claim):
 
     loss: Scalar | None
     least: Scalar
-    competitions: tuple[Race, ...]
+    competitions: tuple[CompetitionEnd, ...]
     stages: int
 
     def values(self) -> dict[str, Any]:
@@ -425,7 +425,7 @@ def equilibria_of(derivation: Derivation) -> _Equilibria | None:
     )
 
 
-def races_of(derivation: Derivation) -> tuple[Race, ...]:
+def races_of(derivation: Derivation) -> tuple[CompetitionEnd, ...]:
     """Return the competitions of all stages of coupled modes; a mode alone is one of them."""
     return tuple(
         _race(derivation, stage, component)
@@ -435,10 +435,10 @@ def races_of(derivation: Derivation) -> tuple[Race, ...]:
     )
 
 
-def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> Race:
+def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> CompetitionEnd:
     """Return the competition of some classes of modes, as (pathway, class), in a stage."""
     pathways = stage.pathways
-    race = Race(
+    race = CompetitionEnd(
         modes=tuple(
             tuple(mode for mode in pathways[p].modes if mode.class_index == a) for p, a in nodes
         ),
@@ -451,7 +451,7 @@ def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> 
     return replace(race, undecided=why) if why else replace(race, phi=race.settled())
 
 
-def _why_open(race: Race, *, known: bool) -> str:
+def _why_open(race: CompetitionEnd, *, known: bool) -> str:
     """Return why no equilibrium was proven to attract; "" where one is."""
     if race.matrix is None:
         return _CONJUGATE

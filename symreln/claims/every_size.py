@@ -17,8 +17,8 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
+from symreln.document.document_model import Block, Math, Section, Table, equation
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Math, Section, Table, equation
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.scalar import Scalar
@@ -29,7 +29,7 @@ from symreln.verifier.sizes import PARTS, Mode, NotForEverySizeError, Targets
 
 if TYPE_CHECKING:
     from symreln.laws.law import Law
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 #: Which contexts a pathway sees, by whether there is one for each context and its gate as written.
 _GATES = {

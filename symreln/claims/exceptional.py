@@ -28,8 +28,8 @@ from flint import fmpz_mpoly
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
+from symreln.document.document_model import Block, Content, Details, Items, Math, Section, Table
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Content, Details, Items, Math, Section, Table
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
@@ -45,7 +45,7 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.exact.spectrum import ModeClass
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 #: Rows of a table of sets, characters of a polynomial that is written out, sets on the terminal.
 _ROWS, _SHORT, _NAMED = 24, 48, 4

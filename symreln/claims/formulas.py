@@ -20,9 +20,9 @@ from symreln.base.summaries import ByName, few
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range
+from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.solve import at_values
 from symreln.claims.starts import printed_starts, start_of
-from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError

@@ -1,6 +1,6 @@
 """The law of gates of a derivation: how long its units keep their gates, before training.
 
-First order of :mod:`symreln.laws.gate_law`, of the pathways that learn first: from their closed
+First order of :mod:`symreln.laws.gate_shares`, of the pathways that learn first: from their closed
 forms, or from their integrated matrices where modes have none. Later stages' units come from these.
 """
 
@@ -22,20 +22,20 @@ from symreln.claims.early import unsupported_pathways
 from symreln.claims.head_start import ModeLaw, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.lines import DerivationLines
-from symreln.claims.orbits import short_list
+from symreln.claims.narrow import own_curves
+from symreln.claims.pathway_orbits import short_list
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.starts import starts_of
-from symreln.claims.widths import own_curves
-from symreln.document.model import Block, Section, Strong
+from symreln.document.document_model import Block, Section, Strong
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball
-from symreln.laws.gate_law import LinearUnits, moving_lines, turning_lines
+from symreln.laws.gate_shares import LinearUnits, moving_lines, turning_lines
 from symreln.laws.line import Line, checked, proven_once
-from symreln.networks.orbits import pathway_orbits
+from symreln.networks.gate_orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -341,7 +341,7 @@ def _is_closed(derivation: Derivation) -> bool:
 
 
 #: Hidden units of a pathway, the times of their gates, and the motions at these, as of
-#: :meth:`symreln.laws.gate_law.LinearUnits.shares`.
+#: :meth:`symreln.laws.gate_shares.LinearUnits.shares`.
 _Course = tuple[LinearUnits, np.ndarray, np.ndarray]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
     from symreln.laws.coupled_matrices import CoupledMatrices, GatedData, SparseArray
     from symreln.laws.law import Regime
-    from symreln.specs.model import NetworkSpec, PathwaySpec, Spec
+    from symreln.specs.spec import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
 #: four of them, which correlations squared are, stay inside the range of normal numbers.

@@ -21,10 +21,10 @@ from symreln.claims.flow_lines import (
     whole_map,
 )
 from symreln.claims.linear_flow import is_linear, linear_lines
-from symreln.claims.routing import routing_of
+from symreln.claims.narrow import narrow_pathways
+from symreln.claims.routing_claim import routing_of
 from symreln.claims.start_lines import start_lines
-from symreln.claims.widths import narrow_pathways
-from symreln.document.model import Block, Content, Details, Items, equation
+from symreln.document.document_model import Block, Content, Details, Items, equation
 from symreln.document.typeset import phrase, say
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds

@@ -10,10 +10,10 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.claims.claim import DIGITS, Claim
+from symreln.claims.narrow import learned_counts, narrow_pathways
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
-from symreln.claims.widths import learned_counts, narrow_pathways
-from symreln.document.model import Block, Math, equation, prose
+from symreln.document.document_model import Block, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.words import Notation, scalar_latex

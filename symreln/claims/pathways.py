@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.records import record
 from symreln.claims.balls import half_time
 from symreln.claims.claim import DIGITS, Claim, numbered
-from symreln.claims.orbits import mode_orbits
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.claims.starts import starts_of, strength0_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber

@@ -26,11 +26,11 @@ from symreln.claims.integration import (
     network_of,
 )
 from symreln.claims.linear_flow import is_linear, linear_curves
+from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
 from symreln.claims.relaxation import check_start, check_step_size, diverging
 from symreln.claims.starts import chain_of, starts_of
-from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.laws.choice import plateau
 from symreln.laws.coupled_modes import integrate_modes

@@ -32,7 +32,7 @@ from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
-from symreln.document.model import Block
+from symreln.document.document_model import Block
 from symreln.document.typeset import say
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
@@ -54,7 +54,7 @@ _MEANS = {
 
 
 @record
-class Regime(Claim):
+class TrainingRegime(Claim):
     """What the initial weights do to the modes that learn.
 
     Attributes:
@@ -136,7 +136,7 @@ class Regime(Claim):
             )
 
 
-def regime_of(derivation: Derivation) -> Regime | None:
+def regime_of(derivation: Derivation) -> TrainingRegime | None:
     """Say which regime a spec's initial weights put training in.
 
     None where no initial strength is derived (no network, or more than two layers), for a single
@@ -162,7 +162,7 @@ def regime_of(derivation: Derivation) -> Regime | None:
         return None
     scales = sorted((scale for _, scale in found.values()), key=lambda scale: scale.mid())
     lazy = tuple(label for label, (lazy, _) in found.items() if lazy)
-    return Regime(
+    return TrainingRegime(
         lazy=lazy,
         modes=len(found),
         scales=(scales[0], scales[-1]),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.laws.coupled_matrices import GatedData, SparseArray
-    from symreln.specs.model import NetworkSpec, Spec
+    from symreln.specs.spec import NetworkSpec, Spec
 
 _BITS = 64
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.

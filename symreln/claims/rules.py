@@ -28,14 +28,14 @@ from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines
 from symreln.claims.loss import loss_of
+from symreln.claims.narrow import width_of
 from symreln.claims.pathways import pathways_of, verdict_of
 from symreln.claims.phases import phases_of
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
-from symreln.claims.routing import routing_of
+from symreln.claims.routing_claim import routing_of
 from symreln.claims.unsupported import unsupported_of
-from symreln.claims.widths import width_of
-from symreln.document.model import Block
+from symreln.document.document_model import Block
 
 RULES = (
     Shown(rule=verdict_of, key="verdict"),

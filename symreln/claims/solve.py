@@ -22,12 +22,12 @@ from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Regime
 from symreln.networks.effective import check_sizes, effective_dataset, image_dataset
 from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
-from symreln.specs.model import Spec
-from symreln.verdict.edges import judge_edges
+from symreln.specs.spec import Spec
+from symreln.verdict.edge_level import judge_edges
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge
-from symreln.verdict.modes import check_projection, image_spectrum
-from symreln.verdict.orbits import StageSymmetry
+from symreln.verdict.mode_classes import check_projection, image_spectrum
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
+from symreln.verdict.stage_symmetry import StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

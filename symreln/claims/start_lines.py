@@ -11,7 +11,7 @@ from symreln.claims.edge_lines import shared_start_line
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
 from symreln.laws.choice import expected_start
-from symreln.laws.depth import Depth
+from symreln.laws.deep_chain import Depth
 from symreln.laws.law import STRENGTH, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, X, integral, proven_once, vanish
 from symreln.laws.sigmoid_drive import sigmoid_lines

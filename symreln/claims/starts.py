@@ -20,9 +20,9 @@ import numpy as np
 from symreln.base.records import record
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import check_range, network_of
+from symreln.claims.narrow import narrow_pathways
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.chain_start import chain_start, shared_start
 from symreln.laws.choice import expected_start, law_of

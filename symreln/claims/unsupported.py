@@ -14,7 +14,7 @@ from symreln.exact.enclosure import ball, rounded_text
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 #: Pathways that are named.
 _MOST_NAMED = 12

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from symreln.base.console import put, say
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
-from symreln.base.terminal import put, say
 from symreln.cli.options import imported
-from symreln.report.folder import require_folder, write_together
+from symreln.report.results_folder import require_folder, write_together
 from symreln.task_library.load import load
 from symreln.train.machine import Machine
 

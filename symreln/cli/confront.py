@@ -11,9 +11,9 @@ from symreln.calls.validate import run, validate
 from symreln.cli.answer import training_machine
 from symreln.errors import InputError
 from symreln.pipeline.certificate import spec_digest
-from symreln.report.folder import CERTIFICATE, require_folder
+from symreln.report.results_folder import CERTIFICATE, require_folder
 from symreln.report.terminal_validation import show_validation
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.task_library.load import load
 from symreln.verifier.reading import read_json
 

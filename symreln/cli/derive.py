@@ -10,9 +10,9 @@ from typing import Any
 
 from symreln.base.beside import helper
 from symreln.errors import InputError
-from symreln.report.folder import require_folder
 from symreln.report.formats import document_formats, require_formats
 from symreln.report.latex_style import Style
+from symreln.report.results_folder import require_folder
 
 #: What figures are drawn with: half a second of imports.
 _DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")

@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 import psutil
 
 from symreln.base import watched
+from symreln.base.console import say
 from symreln.base.jsonio import written_by
-from symreln.base.terminal import say
-from symreln.report.folder import without_empty
+from symreln.report.results_folder import without_empty
 
 #: Between two looks at the child. The shorter, the less a fast allocation gets beyond its limit.
 _POLL_SECONDS = 0.1

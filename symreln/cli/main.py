@@ -14,8 +14,8 @@ import click
 
 from symreln import __version__
 from symreln.base import watched
+from symreln.base.console import say
 from symreln.base.progress import shown
-from symreln.base.terminal import say
 from symreln.cli import options
 from symreln.errors import NotSupportedError, SymrelnError, visible
 

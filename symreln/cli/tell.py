@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from symreln.base.console import put, say
 from symreln.base.jsonio import dumps
-from symreln.base.terminal import put, say
 from symreln.cli.options import imported
 from symreln.errors import visible
 from symreln.verifier.folder import CERTIFICATE, NOT_COVERED

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from symreln.document.escape import GREEK
-from symreln.document.model import (
+from symreln.document.document_model import (
     Citation,
     Code,
     Content,
@@ -20,6 +19,7 @@ from symreln.document.model import (
     Strong,
     inlines,
 )
+from symreln.document.escape import GREEK
 from symreln.document.symbols import symbol_latex
 
 _NUMBER = r"-?\d+(?:/\d+)?"

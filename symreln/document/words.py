@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.base.records import record
+from symreln.document.document_model import Content, Math
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Content, Math
 from symreln.document.numerals import decimal_latex, in_decimals, short_decimal
 from symreln.document.roots import plain_formula
 from symreln.document.symbols import symbol_latex
@@ -21,7 +21,7 @@ from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
-    from symreln.specs.model import Parameter, Spec
+    from symreln.specs.spec import Parameter, Spec
 
 Values = Mapping[str, Fraction]
 Symbols = Mapping[str, "sp.Symbol"]

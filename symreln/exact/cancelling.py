@@ -42,7 +42,8 @@ def is_zero_fraction(expr: Any) -> bool:
 def _powers(expr: Any) -> Iterator[tuple[_Letter, Any]]:
     """Yield letters and exponents that an expression is the product of."""
     base, exponent = expr.as_base_exp()
-    for term in sp.Add.make_args(sp.expand_mul(exponent)):
+    expanded: Any = sp.expand_mul(exponent)
+    for term in sp.Add.make_args(expanded):
         factor, rest = term.as_coeff_Mul()
         logs = [part for part in sp.Mul.make_args(rest) if isinstance(part, sp.log)]
         if base is sp.E and len(logs) == 1:

@@ -24,7 +24,7 @@ from symreln.exact.scalar import Scalar, polynomial_ring
 
 
 @record
-class Family:
+class EigenvalueFamily:
     """The coefficient matrices of M and Sigma^x, as indices into one list of integer matrices.
 
     Attributes:
@@ -62,7 +62,7 @@ class Eigenvalues:
     vectors: ExactMatrix
 
 
-def solve_block(block: Block, family: Family) -> list[Eigenvalues]:
+def solve_block(block: Block, family: EigenvalueFamily) -> list[Eigenvalues]:
     """Return the joint eigenvalues of one block."""
     if block.size == 1:
         values = [[action[0, 0]] for action in block.actions]
@@ -76,7 +76,7 @@ def solve_block(block: Block, family: Family) -> list[Eigenvalues]:
 def _of_actions(
     values: Sequence[Sequence[fmpq]],
     vectors: fmpz_mat,
-    family: Family,
+    family: EigenvalueFamily,
     *,
     minpoly: Sequence[fmpz] = (),
     t: int = 0,
@@ -144,7 +144,7 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
 # -- blocks on which everything commutes: eigenvectors are constant ------------------------------
 
 
-def _constant(block: Block, family: Family) -> list[Eigenvalues] | None:
+def _constant(block: Block, family: EigenvalueFamily) -> list[Eigenvalues] | None:
     """Return the joint eigenvalues where all actions commute, else None.
 
     Ends: commuting symmetric actions have at most N joint eigenvalues, any two of which differ in
@@ -167,7 +167,7 @@ def _constant(block: Block, family: Family) -> list[Eigenvalues] | None:
     raise ArithmeticError(msg)
 
 
-def _points(block: Block, family: Family) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _points(block: Block, family: EigenvalueFamily) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield (t, point) where no denominator vanishes, small ones first: they keep numbers short.
 
     They leave every algebraic set on which N(N-1)/2 factors of the degree of T and the
@@ -186,7 +186,7 @@ def _points(block: Block, family: Family) -> Iterator[tuple[int, tuple[int, ...]
             yield t, point
 
 
-def _at_point(block: Block, family: Family, t: int, point: tuple[int, ...]) -> fmpq_mat:
+def _at_point(block: Block, family: EigenvalueFamily, t: int, point: tuple[int, ...]) -> fmpq_mat:
     total = fmpq_mat(block.size, block.size)
     for index, factor in ((family.m, 1), (family.x or {}, t)):
         for exponents, place in index.items():
@@ -199,7 +199,7 @@ def _at_point(block: Block, family: Family, t: int, point: tuple[int, ...]) -> f
 
 
 def _split(
-    operator: fmpq_mat, block: Block, family: Family, t: int, point: tuple[int, ...]
+    operator: fmpq_mat, block: Block, family: EigenvalueFamily, t: int, point: tuple[int, ...]
 ) -> list[Eigenvalues] | None:
     """Split by the factors of T's characteristic polynomial; None where T generates too little.
 
@@ -280,7 +280,7 @@ def _as_polynomials(
 # -- blocks whose eigenvectors depend on the parameters -------------------------------------------
 
 
-def _parametric(block: Block, family: Family) -> list[Eigenvalues]:
+def _parametric(block: Block, family: EigenvalueFamily) -> list[Eigenvalues]:
     """Return the joint eigenvalues of a block over Q(parameters)."""
     m = block.combined(family.m, family.parameters)
     x = None if family.x is None else block.combined(family.x, family.parameters)

@@ -20,7 +20,7 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.blocks import invariant_blocks
-from symreln.exact.eigenvalues import Eigenvalues, Family, solve_block
+from symreln.exact.eigenvalues import EigenvalueFamily, Eigenvalues, solve_block
 from symreln.exact.field import Coefficients, Field
 from symreln.exact.linear import kernel
 from symreln.exact.matrix import ExactMatrix
@@ -361,7 +361,7 @@ def _classes(m: _Scaled, x: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
     for matrix, _ in [m, x] if with_x else [m]:
         index.append({key: len(matrices) + place for place, key in enumerate(matrix.terms)})
         matrices += [part.flint for part in matrix.terms.values()]
-    family = Family(
+    family = EigenvalueFamily(
         parameters=names,
         m=index[0],
         x=index[1] if with_x else None,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.records import record
+from symreln.claims.narrow import narrow_pathways
 from symreln.claims.probes import probe_bases
-from symreln.claims.widths import narrow_pathways
 from symreln.laws.choice import plateau
 
 if TYPE_CHECKING:

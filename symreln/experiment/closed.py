@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
-    from symreln.networks.model import Network
+    from symreln.networks.gdln import Network
     from symreln.train.run import TrainingRun
 
 

@@ -15,8 +15,8 @@ from symreln.experiment.aligned import gdln_alignment, split_network
 from symreln.experiment.closed import train_aligned
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.diagnosis import diagnosed
-from symreln.experiment.gate_law import measured_gate_law
 from symreln.experiment.gates_held import gates_held, stage_ends
+from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all

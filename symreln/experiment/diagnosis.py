@@ -36,10 +36,10 @@ import numpy as np
 
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
+from symreln.claims.narrow import own_curves
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import derive_unchecked
-from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.comparing import JUDGED, is_aligned
 from symreln.experiment.rows import (

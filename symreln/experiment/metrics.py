@@ -25,7 +25,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.base.rounding import percent, positional
-from symreln.document.model import Content, Math
+from symreln.document.document_model import Content, Math
 from symreln.errors import InputError
 
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import Immutable, record
 from symreln.claims.curves import Judged
+from symreln.claims.narrow import own_curves
 from symreln.claims.solve import at_values
-from symreln.claims.widths import own_curves
 from symreln.experiment.aligned import (
     NarrowOutcome,
     PathwayAlignment,
@@ -21,8 +21,8 @@ from symreln.experiment.aligned import (
     narrow_outcomes,
 )
 from symreln.experiment.comparing import JUDGED, CurvePair
-from symreln.experiment.gate_law import GateLawMeasured
 from symreln.experiment.gates_held import GatesHeld
+from symreln.experiment.measured_gates import GateLawMeasured
 from symreln.experiment.metrics import (
     Distance,
     GateDrift,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation
     from symreln.experiment.representation import RepresentationComparison
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 
 @record(eq=False)

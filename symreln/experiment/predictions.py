@@ -29,7 +29,7 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
-from symreln.claims.mean_field import run_mean_field, why_no_mean_field
+from symreln.claims.narrow import own_curves
 from symreln.claims.prediction import closed_forms, predict, predict_training, written_and_read
 from symreln.claims.probes import learning_modes
 from symreln.claims.starts import (
@@ -40,7 +40,7 @@ from symreln.claims.starts import (
     starts_of,
     strength0_of,
 )
-from symreln.claims.widths import own_curves
+from symreln.claims.wide_network import run_mean_field, why_no_mean_field
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.verdict.judge import Level

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from symreln.base.records import record
+from symreln.claims.narrow import own_curves
 from symreln.claims.probes import probe_bases
-from symreln.claims.widths import own_curves
 from symreln.experiment.metrics import LEVEL, Interval
 
 if TYPE_CHECKING:

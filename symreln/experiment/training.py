@@ -34,9 +34,9 @@ from symreln.train.trainers import (
 )
 
 if TYPE_CHECKING:
-    from symreln.networks.model import Network
+    from symreln.networks.gdln import Network
     from symreln.networks.parts import Gain
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
     from symreln.train.run import TrainingRun
 
 RELU, GDLN = "relu", "gdln"

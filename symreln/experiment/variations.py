@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.experiment.outcome import Validation
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,
 #: which the scatter of a few seldom hides; and at most, where they are small.

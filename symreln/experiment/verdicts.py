@@ -16,8 +16,8 @@ from scipy.special import stdtrit
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
+from symreln.experiment.measured_text import bound_text, share_text
 from symreln.experiment.metrics import LEVEL, Interval, alone, around, simultaneous_radius
-from symreln.experiment.words import bound_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

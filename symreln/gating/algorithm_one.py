@@ -22,7 +22,7 @@ from symreln.gating.clustering import (
     NEAR,
     Clustering,
     GateCluster,
-    Rows,
+    GateRows,
     distinct_rows,
     kmeans,
     silhouette,
@@ -48,7 +48,7 @@ from symreln.gating.samples import check_samples
 from symreln.gating.serialise import GATES, Result
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.finding import counted
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.train.weights import LayerWeights
 
 
@@ -416,7 +416,7 @@ def _algorithm_one(
     return _chosen(rows, rng) if clusters is None else (kmeans(rows, clusters, rng), {})
 
 
-def _chosen(rows: Rows, rng: int) -> tuple[Clustering, dict[int, float]]:
+def _chosen(rows: GateRows, rng: int) -> tuple[Clustering, dict[int, float]]:
     """Cluster rows with as many clusters as the mean silhouette prefers."""
     most = min(_MOST_CLUSTERS, len(rows.values))
     scores: dict[int, float] = {}

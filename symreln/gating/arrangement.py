@@ -66,7 +66,7 @@ class _Step(NamedTuple):
 
 
 @record(kw_only=False, eq=False)
-class Cells:
+class ArrangementCells:
     """The search.
 
     Attributes:
@@ -379,7 +379,7 @@ def flats(
         below: dict[tuple[int, ...], np.ndarray] = {}
         for boundary, basis in level.items():
             seen = product(basis, samples)
-            found = Cells(seen, open_only=True).found()
+            found = ArrangementCells(seen, open_only=True).found()
             signs = np.where(seen.any(axis=0), 2 * found.gates.astype(int) - 1, 0)
             signs[:, ~nonzero] = -1
             faces, done = faces + len(signs), done + 1

@@ -1,6 +1,6 @@
 """K-means of gates with weights, and how far apart its clusters are.
 
-Rows are binary activity patterns, or their means over time; a row of weight m counts as m equal
+GateRows are binary activity patterns, or their means over time; a row of weight m counts as m equal
 rows. Networks share most of their patterns, so equal rows are put together first: the result is
 that of the whole stack. (scipy's and, in its dependence on threads, scikit-learn's K-means do not
 give this: the first takes no weights, the second need not be installed.)
@@ -27,12 +27,12 @@ STARTS, _FEWER_STARTS, _LARGE, _ROUNDS = 10, 3, 5_000_000, 300
 NEAR = 0.1
 #: Decimals to which means are compared.
 DIGITS = 9
-#: Rows drawn for a silhouette: distances of all pairs would take the square of all rows.
+#: GateRows drawn for a silhouette: distances of all pairs would take the square of all rows.
 DRAWN = 1500
 
 
 @record(eq=False)
-class Rows:
+class GateRows:
     """Different rows and how much each counts.
 
     Attributes:
@@ -73,7 +73,7 @@ class Clustering:
         labels: Cluster of each row, shape (U,).
     """
 
-    rows: Rows
+    rows: GateRows
     centroids: np.ndarray
     labels: np.ndarray
 
@@ -128,7 +128,7 @@ class Clustering:
         )
 
 
-def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows:
+def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> GateRows:
     """Put equal rows together.
 
     Args:
@@ -143,10 +143,10 @@ def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows
     else:
         # Means of equal rows by other weights differ in their last digits.
         found, place = np.unique(values.round(DIGITS), axis=0, return_inverse=True)
-    return Rows(values=found, weights=np.bincount(place.ravel(), counts, minlength=len(found)))
+    return GateRows(values=found, weights=np.bincount(place.ravel(), counts, minlength=len(found)))
 
 
-def kmeans(rows: Rows, clusters: int, rng: int) -> Clustering:
+def kmeans(rows: GateRows, clusters: int, rng: int) -> Clustering:
     """Return the best of several Lloyd iterations, deterministic from the seed.
 
     Args:
@@ -169,7 +169,7 @@ def kmeans(rows: Rows, clusters: int, rng: int) -> Clustering:
     return min(found, key=lambda each: each.inertia)
 
 
-def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarray:
+def _starts(rows: GateRows, clusters: int, random: np.random.Generator) -> np.ndarray:
     """Draw rows as centroids: the farther from those drawn, the likelier; the best of a few."""
     share = rows.weights / rows.weights.sum()
     chosen = [int(random.choice(len(share), p=share))]
@@ -178,7 +178,7 @@ def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarra
         nearest[chosen] = 0.0
         mass = nearest * rows.weights
         if not mass.any():
-            # Rows that differ by less than their distances can say: any that is left.
+            # GateRows that differ by less than their distances can say: any that is left.
             mass = np.ones(len(share))
             mass[chosen] = 0.0
         trials = random.choice(len(share), size=2 + int(log(clusters)), p=mass / mass.sum())
@@ -189,7 +189,7 @@ def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarra
     return rows.values[chosen]
 
 
-def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
+def _lloyd(rows: GateRows, centroids: np.ndarray) -> Clustering:
     labels = np.full(len(rows.values), -1)
     for _ in range(_ROUNDS):
         before, distances = labels, squared_distances(rows.values, centroids)
@@ -213,7 +213,7 @@ def _fill_empty(labels: np.ndarray, distances: np.ndarray, clusters: int) -> Non
         distances[far, empty] = 0.0
 
 
-def _means(rows: Rows, labels: np.ndarray, clusters: int) -> np.ndarray:
+def _means(rows: GateRows, labels: np.ndarray, clusters: int) -> np.ndarray:
     belongs = np.zeros((clusters, len(labels)))
     belongs[labels, np.arange(len(labels))] = rows.weights
     return (belongs @ rows.values) / belongs.sum(axis=1)[:, None]

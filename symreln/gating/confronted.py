@@ -15,7 +15,7 @@ from symreln.claims.integration import network_of
 from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, wide_shares
 from symreln.gating.race_pieces import Race
 from symreln.gating.serialise import Result
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 
 #: Denominator of the values of the parameter at which networks are trained, at most.
 _FINEST = 100

@@ -30,7 +30,7 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.errors import InputError
-from symreln.specs.model import Dataset, Spec
+from symreln.specs.spec import Dataset, Spec
 
 #: Values of a label above which subsets are refused: there are 2^k of them.
 _MOST_VALUES = 12

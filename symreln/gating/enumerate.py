@@ -21,10 +21,10 @@ from symreln.base.records import record
 from symreln.exact.domain import Range
 from symreln.exact.linear_programming import Farkas, direction
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.arrangement import Cells, gate_keys, whole_samples
+from symreln.gating.arrangement import ArrangementCells, gate_keys, whole_samples
 from symreln.gating.parameter_intervals import Piece, pieces
 from symreln.gating.wall_polynomials import realisability
-from symreln.networks.orbits import SampleGroup
+from symreln.networks.gate_orbits import SampleGroup
 
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
@@ -125,9 +125,11 @@ def enumerate_gates(
     columns, rows = whole_samples(inputs)
     reduced = columns[rows]
     with phase("all gates") as report:
-        found = cells = Cells(reduced, open_only=True, limit=limit, progress=report).found()
+        found = cells = ArrangementCells(
+            reduced, open_only=True, limit=limit, progress=report
+        ).found()
         if not open_only and not _one_sided(reduced):
-            found = Cells(reduced, limit=limit, progress=report).found()
+            found = ArrangementCells(reduced, limit=limit, progress=report).found()
     is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
     order = np.lexsort(found.gates.T[::-1])[::-1]
     witnesses = np.zeros((len(order), inputs.shape[0]), dtype=found.witnesses.dtype)

@@ -13,9 +13,9 @@ from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.samples import remarks
 from symreln.gating.search import GateStage, predicted_stages
 from symreln.gating.serialise import GATES, Result, number_text
-from symreln.networks.orbits import sample_group
+from symreln.networks.gate_orbits import sample_group
 from symreln.networks.pathway import PathwaySpec
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 
 #: Gates up to which a spec with one pathway a gate is written for an enumeration.
 _MOST_PATHWAYS = 64

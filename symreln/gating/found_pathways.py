@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symreln.networks.pathway import PathwaySpec
-from symreln.specs.model import Dataset, Spec, ValidationSpec
+from symreln.specs.spec import Dataset, Spec, ValidationSpec
 from symreln.specs.spec_text import spec_toml
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.document.document_model import Drawing
 from symreln.document.mathtext import slashed_latex
-from symreln.document.model import Drawing
 from symreln.document.symbols import symbol_latex
 from symreln.gating.race_report import RaceReport
 from symreln.gating.replay import ReplayReport

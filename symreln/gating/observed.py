@@ -15,11 +15,11 @@ import numpy as np
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of
-from symreln.claims.mean_field import SEED, descent_of, takes_minutes
+from symreln.claims.wide_network import SEED, descent_of, takes_minutes
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
 from symreln.laws.mean_field import simulate_mean_field
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network

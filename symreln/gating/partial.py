@@ -34,10 +34,10 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import GrowingGate
+from symreln.gating.float_scale import orthogonal_to, unit_floats
 from symreln.gating.parameter_intervals import rational_number
-from symreln.gating.sizes import orthogonal_to, unit_floats
 from symreln.laws.spans import orthonormal_span
-from symreln.networks.orbits import SampleGroup, gate_kinds
+from symreln.networks.gate_orbits import SampleGroup, gate_kinds
 from symreln.verdict.directions import Vector, columns
 from symreln.verdict.faces import held_on
 

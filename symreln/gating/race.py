@@ -28,6 +28,7 @@ from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import GrowingGate, SignedGate, consistent_pairs
 from symreln.gating.enumerate import LIMIT, gates_along
+from symreln.gating.float_scale import unit_floats
 from symreln.gating.parameter_intervals import (
     Piece,
     over,
@@ -38,9 +39,8 @@ from symreln.gating.parameter_intervals import (
 )
 from symreln.gating.partial import every_partial_gate, partial_gates, plausible
 from symreln.gating.race_pieces import Race, RacePiece, merged, race_piece
-from symreln.gating.sizes import unit_floats
 from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
-from symreln.networks.orbits import gate_kinds, moved_gates, sample_group
+from symreln.networks.gate_orbits import gate_kinds, moved_gates, sample_group
 from symreln.verdict.directions import (
     Pair,
     Vector,

@@ -32,7 +32,7 @@ from symreln.gating.consistent import GrowingGate, by_speed, sign_pattern
 from symreln.gating.enumerate import pattern
 from symreln.gating.parameter_intervals import Piece
 from symreln.gating.serialise import Result, number_text
-from symreln.networks.orbits import SampleGroup, gate_kinds
+from symreln.networks.gate_orbits import SampleGroup, gate_kinds
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24

@@ -27,7 +27,7 @@ from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
 from symreln.gating.search import stage_residuals
 from symreln.gating.serialise import Result
 from symreln.specs.finding import quoted
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.verdict.directions import gate_spectrum
 
 _NO_SPEED = rational_number(0)

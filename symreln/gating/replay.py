@@ -27,7 +27,7 @@ from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
 from symreln.gating.clustering import (
     Clustering,
-    Rows,
+    GateRows,
     distinct_rows,
     kmeans,
     squared_distances,
@@ -41,7 +41,7 @@ from symreln.gating.observed import (
 )
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import Result
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.train.trainers import replay_gates
 
 #: Numbers of gates and of windows of the curve; every unit's own gates also in more windows.
@@ -305,7 +305,7 @@ def _fitting(trained: ObservedNetworks, looks: tuple[int, ...], count: int) -> t
     return tuple(kept)
 
 
-def _unit_rows(trained: ObservedNetworks, first: int, end: int) -> Rows:
+def _unit_rows(trained: ObservedNetworks, first: int, end: int) -> GateRows:
     """Return each living unit's mean activity over some looks, by its share of the weight."""
     means, weights = _unit_means(trained, first, end)
     living = means.any(axis=-1)

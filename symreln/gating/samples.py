@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 
 
 def check_samples(dataset: Dataset) -> None:

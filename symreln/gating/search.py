@@ -25,15 +25,15 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.consistent import GrowingGate, self_consistent_gates, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates
+from symreln.gating.float_scale import CLEAR, unit_floats, unit_samples
 from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.gating.serialise import Result
-from symreln.gating.sizes import CLEAR, unit_floats, unit_samples
 from symreln.laws.spans import orthonormal_span
 from symreln.networks.effective import effective_dataset
-from symreln.networks.orbits import SampleGroup, gate_kinds, moved_gates, sample_group
+from symreln.networks.gate_orbits import SampleGroup, gate_kinds, moved_gates, sample_group
 from symreln.networks.targets import Targets
-from symreln.specs.model import Dataset, PathwaySpec, Spec
+from symreln.specs.spec import Dataset, PathwaySpec, Spec
 from symreln.verdict.directions import gated_correlation
 from symreln.verdict.residual import converged_outputs
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from symreln.claims.claim import DIGITS, Claim
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 
 #: Format of gates.json.
 GATES = "symreln-gates/2"

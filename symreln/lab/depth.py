@@ -30,7 +30,7 @@ from symreln.lab.distributions import (
     crossing_times,
 )
 from symreln.lab.switching import (
-    EarlyPhase,
+    FrozenPhase,
     SwitchingRun,
     early_phase,
     train_switching,
@@ -40,7 +40,7 @@ from symreln.train.machine import machine
 from symreln.train.trainers import train_deep_network, train_gated_network
 
 if TYPE_CHECKING:
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
     from symreln.train.network import GatedNetwork
     from symreln.train.run import TrainingRun
 
@@ -71,7 +71,7 @@ class DepthComparison:
     shallow: TrainingRun
     rng: int
     switching: SwitchingRun | None = None
-    early: EarlyPhase | None = None
+    early: FrozenPhase | None = None
     #: Numbers of the networks with fixed gates that were set by hand.
     free_constants: ClassVar[int] = 0
 

@@ -12,15 +12,15 @@ from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent
 from symreln.experiment.representation import spread_moments
 from symreln.lab.distributions import MOMENTS, SIGNIFICANT, crossing_times
-from symreln.report.folder import npz
 from symreln.report.looks import DASHES, FAINT, look
 from symreln.report.plots import TIME, thinned
+from symreln.report.results_folder import npz
 from symreln.report.sketch import Curve, Panel, Sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symreln.document.model import Drawing
+    from symreln.document.document_model import Drawing
     from symreln.experiment.metrics import Interval
     from symreln.lab.depth import DepthComparison
     from symreln.lab.distributions import CrossingComparison, CurveTest

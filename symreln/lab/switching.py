@@ -50,7 +50,7 @@ BLOCK = 500
 
 
 @record(eq=False)
-class EarlyPhase:
+class FrozenPhase:
     """Networks in the frozen residual Y, up to where their loss would drop.
 
     Attributes:
@@ -72,7 +72,7 @@ def early_phase(
     *,
     seeds: int,
     rng: np.random.SeedSequence,
-) -> EarlyPhase:
+) -> FrozenPhase:
     """Follow ReLU networks in the frozen residual until their loss would first drop.
 
     Args:
@@ -109,7 +109,7 @@ def early_phase(
         left, weights = left[~done], tuple(matrix[~done] for matrix in run.matrices)
         if not len(left):
             break
-    return EarlyPhase(steps=found, losses=losses, weights=tuple(at_drop))
+    return FrozenPhase(steps=found, losses=losses, weights=tuple(at_drop))
 
 
 @record(eq=False)
@@ -132,7 +132,7 @@ class SwitchingRun:
 def train_switching(
     data: tuple[np.ndarray, np.ndarray],
     settings: TrainingSettings,
-    early: EarlyPhase,
+    early: FrozenPhase,
     *,
     leaving: float = MOST,
 ) -> SwitchingRun:

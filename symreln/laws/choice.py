@@ -15,7 +15,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.errors import NoClosedFormError
 from symreln.laws import half_speed, lambda_balanced
-from symreln.laws.depth import Depth
+from symreln.laws.deep_chain import Depth
 from symreln.laws.law import HEAD_START, Law, Regime, Start
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import NUMPY, SYMPY, Ops

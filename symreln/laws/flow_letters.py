@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from symreln.exact.words import Letter, Rules, Words, derivative
+from symreln.exact.matrix_words import Letter, Rules, Words, derivative
 
 _P = sp.Symbol("P", positive=True)
 _LAMBDA = sp.Symbol("lambda", positive=True)

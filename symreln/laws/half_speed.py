@@ -32,7 +32,7 @@ from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 NAME = "symmetric bias-free ReLU"
 

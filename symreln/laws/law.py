@@ -26,7 +26,7 @@ from symreln.laws.ops import NUMPY, SYMPY, Ops, power
 
 if TYPE_CHECKING:
     from symreln.networks.shared_edges import Sharing
-    from symreln.specs.model import NetworkSpec, Spec
+    from symreln.specs.spec import NetworkSpec, Spec
 
 #: Symbols that every printed trajectory uses: time in steps, its constant, the initial strength,
 #: and the strength as the variable of an implicit solution t(pi).

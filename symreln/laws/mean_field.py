@@ -14,11 +14,11 @@ _Particles are drawn in pairs of opposite signs and turned until their second mo
 the distribution exactly: linear modes then start exactly as expected. The Monte Carlo error is
 measured by a second, independent draw.
 
-*Higher orders of the law of gates.* The first order (:mod:`symreln.laws.gate_law`) is of units that
-never leave. At the second one isolated units follow their own gates in the residual that closed
-forms of the first stage leave, or integrated matrices: the equations above with e of the order
-before, so that none feels another; and the network of the gates that they have at each step, gated
-and linear, descends the residual that it leaves itself, from the same initial weights. That
+*Higher orders of the law of gates.* The first order (:mod:`symreln.laws.gate_shares`) is of units
+that never leave. At the second one isolated units follow their own gates in the residual that
+closed forms of the first stage leave, or integrated matrices: the equations above with e of the
+order before, so that none feels another; and the network of the gates that they have at each step,
+gated and linear, descends the residual that it leaves itself, from the same initial weights. That
 residual is what isolated units of the next order see. The orders end in the simulation, the one
 order whose residual is its own.
 

@@ -20,7 +20,7 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.exact.words import Letter, Rules, Words
+from symreln.exact.matrix_words import Letter, Rules, Words
 from symreln.laws.choice import solve
 from symreln.laws.law import STRENGTH, TIME_CONSTANT, Regime
 from symreln.laws.line import CANCELS, Line, moves, vanish

@@ -10,7 +10,7 @@ from typing import Any
 
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
-from symreln.networks.model import Network, Path
+from symreln.networks.gdln import Network, Path
 from symreln.networks.parts import Edge, Gate, Node, Switch, gate_at
 
 

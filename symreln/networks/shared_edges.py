@@ -25,7 +25,7 @@ from symreln.networks.targets import Targets
 if TYPE_CHECKING:
     from symreln.networks.dataset import Dataset
     from symreln.networks.effective import EffectiveDataset
-    from symreln.networks.model import Network, Path
+    from symreln.networks.gdln import Network, Path
 
 
 @record
@@ -156,7 +156,7 @@ class EdgeData:
         """M and K of a routing network; None of others.
 
         Several paths of three edges share the middle one, and their outer edges are used by equally
-        many: the theorem of :mod:`symreln.laws.routing` needs no more.
+        many: the theorem of :mod:`symreln.laws.routing_network` needs no more.
         """
         sharing = self.sharing
         if isinstance(sharing, str) or len(sharing.uses) != 3:

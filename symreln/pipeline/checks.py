@@ -9,9 +9,9 @@ from flint import fmpq, fmpq_poly
 from symreln.base.beside import offer
 from symreln.claims.claim import Step
 from symreln.claims.lines import reach_least_loss
+from symreln.claims.narrow import narrow_pathways
 from symreln.claims.rules import checks_of
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field

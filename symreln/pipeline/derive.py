@@ -14,7 +14,7 @@ from symreln.pipeline.checks import derivation_steps
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 
 @phase("deriving")

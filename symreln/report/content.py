@@ -9,10 +9,10 @@ from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.lines import derivation_lines
-from symreln.claims.orbits import mode_orbits, plateaus_latex
+from symreln.claims.narrow import own_curves
+from symreln.claims.pathway_orbits import mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
-from symreln.claims.widths import own_curves
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Citation,
     Document,
@@ -32,8 +32,8 @@ from symreln.document.model import (
 from symreln.document.typeset import phrase, typeset
 from symreln.document.words import Notation
 from symreln.report.chapters.closing import closing_chapter
-from symreln.report.chapters.data import data_chapter
-from symreln.report.chapters.derivation import derivation_chapter
+from symreln.report.chapters.data_chapter import data_chapter
+from symreln.report.chapters.derivation_chapter import derivation_chapter
 from symreln.report.chapters.result import result_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.model import Content, Inline
+    from symreln.document.document_model import Content, Inline
     from symreln.experiment.outcome import Validation
 
 _BIBLIOGRAPHY = (

@@ -16,7 +16,7 @@ from symreln.specs.values import values_of
 from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:
-    from symreln.specs.model import NetworkSpec, Spec
+    from symreln.specs.spec import NetworkSpec, Spec
 
 
 FORMAT = "symreln-derivation/2"

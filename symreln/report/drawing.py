@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from symreln.document.document_model import Drawing
 from symreln.document.escape import clean, typographic
-from symreln.document.model import Drawing
 from symreln.report.looks import INK
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symreln.claims.curves import Prediction
-    from symreln.document.model import Drawing
+    from symreln.document.document_model import Drawing
     from symreln.experiment.outcome import Validation
     from symreln.experiment.strengths import ModeMeasured
 

@@ -19,7 +19,7 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
-    from symreln.specs.model import Spec
+    from symreln.specs.spec import Spec
 
 
 @record

@@ -17,7 +17,7 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
-    from symreln.document.model import Document
+    from symreln.document.document_model import Document
     from symreln.report.latex_style import Style
 
 

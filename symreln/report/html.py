@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from html import escape
 
 from symreln.base.progress import phase
-from symreln.document.escape import escape_html, typographic
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Citation,
     Code,
@@ -31,7 +30,8 @@ from symreln.document.model import (
     inlines,
     plain_text,
 )
-from symreln.document.widths import latex_width
+from symreln.document.escape import escape_html, typographic
+from symreln.document.letter_widths import latex_width
 from symreln.errors import InputError
 from symreln.report.looks import INK_SHARES, LIT
 from symreln.report.mathml import lines_to_mathml, to_mathml

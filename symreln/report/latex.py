@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import ceil
 
-from symreln.document.escape import escape_latex, text_from_math, typographic
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Citation,
     Code,
@@ -35,9 +34,10 @@ from symreln.document.model import (
     inlines,
     plain_text,
 )
-from symreln.document.rows import display
+from symreln.document.equation_rows import display
+from symreln.document.escape import escape_latex, text_from_math, typographic
+from symreln.document.letter_widths import aligned_width, latex_width
 from symreln.document.tex import tokens
-from symreln.document.widths import aligned_width, latex_width
 from symreln.report.latex_style import LEVELS, Style
 from symreln.report.renderer import Anchor, Renderer, breakable, breakable_code
 from symreln.report.shell import asset

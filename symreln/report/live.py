@@ -19,11 +19,11 @@ from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.formulas import NO_LOSS, Alike, Letter, printed_laws, start_symbols
 from symreln.claims.head_formulas import planar_start
-from symreln.claims.orbits import short_list
+from symreln.claims.narrow import narrow_pathways
+from symreln.claims.pathway_orbits import short_list
 from symreln.claims.starts import starts_of
-from symreln.claims.widths import narrow_pathways
+from symreln.document.document_model import Interactive
 from symreln.document.escape import GREEK
-from symreln.document.model import Interactive
 from symreln.document.symbols import strengths_in_text
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.exact.algebraic import AlgebraicNumber
@@ -34,7 +34,7 @@ from symreln.laws.ops import WRITTEN
 from symreln.report.code import PagePrinter, statements
 
 if TYPE_CHECKING:
-    from symreln.specs.model import Parameter
+    from symreln.specs.spec import Parameter
 
 #: What sliders of the network move; no parameter's name begins so.
 _HIDDEN, _RATE, _SCALE, _SCALE_OUT = sp.symbols(

@@ -14,7 +14,7 @@ from symreln.report.looks import FAINT, GROUND, INK, PALETTE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.networks.model import Network
+    from symreln.networks.gdln import Network
     from symreln.networks.parts import Edge, Gain, Node
 
 #: Samples up to which a gate is drawn sample by sample.

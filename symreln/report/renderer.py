@@ -6,8 +6,7 @@ import re
 from collections import Counter
 
 from symreln.base.records import record
-from symreln.document.escape import clean
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Citation,
     Content,
@@ -22,6 +21,7 @@ from symreln.document.model import (
     label_of,
     walk,
 )
+from symreln.document.escape import clean
 
 _LONG_WORD = 24  # letters; longer words, such as file names and keys, may break anywhere
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from symreln.document.escape import in_letters
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Code,
     Content,
@@ -26,6 +25,7 @@ from symreln.document.model import (
     Table,
     prose,
 )
+from symreln.document.escape import in_letters
 from symreln.report import html
 from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
 from symreln.report.looks import line_style

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
 from symreln.experiment import rows
+from symreln.experiment.measured_text import share_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.rows import FLOOR, PUBLISHED, left_of, named
-from symreln.experiment.words import share_text
 from symreln.report.summary import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from symreln.experiment.gate_law import GateLawMeasured
+    from symreln.experiment.measured_gates import GateLawMeasured
     from symreln.experiment.outcome import Validation
     from symreln.experiment.rows import Row
 

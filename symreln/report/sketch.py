@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from symreln.document.model import Drawing
+    from symreln.document.document_model import Drawing
 
 
 @record(eq=False)

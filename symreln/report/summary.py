@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, ModeDerivation
-from symreln.claims.orbits import PathwayOrbit, mode_orbits
+from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import warnings_of
 from symreln.document.words import MISSING, Notation, short_number
 from symreln.exact.truth import Truth

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.console import COLUMNS, columns, put, say, wrapped
 from symreln.base.jsonio import dumps
 from symreln.base.tables import plain_table
-from symreln.base.terminal import COLUMNS, columns, put, say, wrapped
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation
@@ -15,7 +15,7 @@ from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of
-from symreln.claims.orbits import mode_orbits, short_list
+from symreln.claims.pathway_orbits import mode_orbits, short_list
 from symreln.claims.pathways import verdict_of
 from symreln.claims.phases import until_text
 from symreln.claims.rules import printed_of
@@ -29,7 +29,7 @@ from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
-from symreln.report.chapters.formulas import first_modes, implicit, other_modes
+from symreln.report.chapters.printed_formulas import first_modes, implicit, other_modes
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.mode_table import NULL_FAMILY
 from symreln.report.summary import checks_text, numbers_of
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from symreln.claims.orbits import PathwayOrbit
+    from symreln.claims.pathway_orbits import PathwayOrbit
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]

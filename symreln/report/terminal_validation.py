@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.console import put, say
 from symreln.base.jsonio import Json, dumps
 from symreln.base.tables import plain_table
-from symreln.base.terminal import put, say
 from symreln.claims.claim import lines_of
 from symreln.claims.derivation import Derivation
 from symreln.claims.regime import regime_of

@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from symreln.base.progress import phase
-from symreln.document.escape import code_points, text_from_math, typographic
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Citation,
     Code,
@@ -37,6 +36,7 @@ from symreln.document.model import (
     Theorem,
     plain_text,
 )
+from symreln.document.escape import code_points, text_from_math, typographic
 from symreln.document.tex import (
     FUNCTIONS,
     LIMITS,

@@ -8,7 +8,7 @@ from mpl_toolkits.axes_grid1 import make_axes_locatable
 
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
-from symreln.claims.orbits import short_list
+from symreln.claims.pathway_orbits import short_list
 from symreln.errors import NoClosedFormError
 from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import drawn_prediction

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.document.model import Drawing
+from symreln.document.document_model import Drawing
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.looks import DASHES, line_style, look, points
@@ -23,7 +23,7 @@ from symreln.report.sketch import Cells, Curve, Panel, Sketch, begin_to_draw
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.experiment.gate_law import GateLawMeasured
+    from symreln.experiment.measured_gates import GateLawMeasured
     from symreln.experiment.representation import RepresentationComparison
     from symreln.report.looks import Role
     from symreln.train.run import TrainingRun

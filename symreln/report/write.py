@@ -9,18 +9,18 @@ from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.model import ComingDrawing, on_paper
+from symreln.document.document_model import ComingDrawing, on_paper
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_formats
+from symreln.report.results_folder import CERTIFICATE, together, write_files
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from symreln.document.model import Drawing, Interactive
+    from symreln.document.document_model import Drawing, Interactive
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style

@@ -8,8 +8,8 @@ from pathlib import Path
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.experiment.confront import Validation
-from symreln.report.folder import npz, together, write_files
 from symreln.report.latex_style import Style
+from symreln.report.results_folder import npz, together, write_files
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_plots import validation_drawings
 from symreln.report.write import write_derivation

@@ -20,9 +20,9 @@ from symreln.errors import Problem, SpecError
 from symreln.specs.data import are_names
 from symreln.specs.files import MAX_NUMBERS
 from symreln.specs.finding import key_path, nearest, need, shown
-from symreln.specs.model import Spec
 from symreln.specs.problems import Origin, Problems
 from symreln.specs.reader import read_spec
+from symreln.specs.spec import Spec
 
 if TYPE_CHECKING:
     import sympy as sp

@@ -39,10 +39,10 @@ from symreln.specs.finding import (
     shown,
 )
 from symreln.specs.kinds import matrix_of_fractions
-from symreln.specs.model import Dataset, Label
 from symreln.specs.number import DecimalText, WrittenDecimal, exact_decimal, exact_fraction
 from symreln.specs.problems import Problems
 from symreln.specs.schema import UserDatasetModel
+from symreln.specs.spec import Dataset, Label
 
 LABEL_LENGTH = 200
 _LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)

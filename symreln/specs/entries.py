@@ -29,8 +29,8 @@ from symreln.specs.finding import (
     shown,
 )
 from symreln.specs.kinds import FORMULA, one_of, text_or_list
-from symreln.specs.model import Dataset, Label
 from symreln.specs.number import DecimalText
+from symreln.specs.spec import Dataset, Label
 from symreln.specs.syntax import Parsed, Syntax
 
 _MAX_INTEGER_DIGITS = 18
@@ -227,7 +227,7 @@ BOUNDARY = "/"
 
 
 @record
-class Asked:
+class AskedEntry:
     """What entries refer to.
 
     Attributes:
@@ -256,7 +256,7 @@ class Written:
 
 
 def _gate(value: object, info: ValidationInfo, *, gains: bool = True) -> Written:
-    asked: Asked = info.context  # type: ignore[assignment]
+    asked: AskedEntry = info.context  # type: ignore[assignment]
     written = one_of(value, str, list, tuple)
     data, declared = asked.dataset, asked.declared if gains else Declared()
     if data is None:
@@ -281,7 +281,7 @@ def _gate_of_pathway(value: object, info: ValidationInfo) -> Written:
 
 def _indices(kind: str, value: object, info: ValidationInfo) -> Written:
     """Return what "all", a group's name or a list stands for."""
-    asked: Asked = info.context  # type: ignore[assignment]
+    asked: AskedEntry = info.context  # type: ignore[assignment]
     written, data = one_of(value, str, list, tuple), asked.dataset
     if data is None:
         return Written()

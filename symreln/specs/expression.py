@@ -16,8 +16,8 @@ from flint.utils.flint_exceptions import DomainError
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, need, quoted, shown
-from symreln.specs.model import Parameter
 from symreln.specs.number import MAX_BITS, DecimalText, exact_decimal, exact_number
+from symreln.specs.spec import Parameter
 from symreln.specs.syntax import Parsed, Syntax, Token
 
 Value = Fraction | Scalar

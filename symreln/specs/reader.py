@@ -15,26 +15,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from symreln.exact.scalar import Scalar
-from symreln.networks.model import Network
+from symreln.networks.gdln import Network
+from symreln.specs.asked_pathways import read_graph, read_pathways
 from symreln.specs.data import read_user_dataset
-from symreln.specs.entries import Asked
+from symreln.specs.entries import AskedEntry
 from symreln.specs.expression import Declared
 from symreln.specs.files import Folder
 from symreln.specs.finding import check_text, key_path, nearest, need, quoted, shown
 from symreln.specs.kinds import StrictModel
 from symreln.specs.letters import written_names
-from symreln.specs.model import (
-    Dataset,
-    NetworkSpec,
-    Parameter,
-    PathwayFamily,
-    PathwaySpec,
-    SizeSymbol,
-    Spec,
-    ValidationSpec,
-)
 from symreln.specs.overrides import apply_overrides
-from symreln.specs.pathways import read_graph, read_pathways
 from symreln.specs.problems import Model, Origin, Problems
 from symreln.specs.schema import (
     MAX_PARAMETERS,
@@ -43,6 +33,16 @@ from symreln.specs.schema import (
     ParameterModel,
     SpecModel,
     ValidationModel,
+)
+from symreln.specs.spec import (
+    Dataset,
+    NetworkSpec,
+    Parameter,
+    PathwayFamily,
+    PathwaySpec,
+    SizeSymbol,
+    Spec,
+    ValidationSpec,
 )
 from symreln.specs.task import Task
 from symreln.specs.theory import check_theory
@@ -204,7 +204,7 @@ class _Reading:
         """
         problems, declared = self.problems, self.parameters.declared
         dataset, written = self._dataset()
-        asked = Asked(dataset=dataset, declared=declared)
+        asked = AskedEntry(dataset=dataset, declared=declared)
         pathways, families, graph = self._paths(asked)
         sizes = tuple(self._size(option) for option in declared.sizes)
         network = self._network(pathways)
@@ -297,7 +297,7 @@ class _Reading:
         )
 
     def _paths(
-        self, asked: Asked
+        self, asked: AskedEntry
     ) -> tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...], Network | None]:
         """Return the pathways and their families, or the graph and its paths."""
         if "node" not in self.tables and "edge" not in self.tables:

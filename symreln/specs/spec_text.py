@@ -9,7 +9,7 @@ from typing import Any
 from symreln.errors import NotSupportedError
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.entries import BOUNDARY
-from symreln.specs.model import Dataset, Spec, ValidationSpec
+from symreln.specs.spec import Dataset, Spec, ValidationSpec
 
 
 def spec_toml(spec: Spec) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from symreln.base.records import record
 from symreln.specs.kinds import StrictModel
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 
 
 @record

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from symreln.specs.model import NetworkSpec, PathwaySpec
 from symreln.specs.problems import Problems
+from symreln.specs.spec import NetworkSpec, PathwaySpec
 
 
 def check_theory(

@@ -16,8 +16,8 @@ from symreln.exact.integer_matrix import IntegerMatrix, integer_array
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.specs.expression import Declared
-from symreln.specs.model import Spec
 from symreln.specs.number import WrittenDecimal, exact_fraction
+from symreln.specs.spec import Spec
 from symreln.verifier.reading import Given, Reader
 
 

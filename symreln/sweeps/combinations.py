@@ -26,8 +26,8 @@ from symreln.experiment.metrics import Distance, Interval, SeedFloor
 from symreln.experiment.verdicts import Verdict
 from symreln.pipeline.derive import derive
 from symreln.specs.finding import Finding, cut
-from symreln.specs.model import Spec
 from symreln.specs.overrides import parse_override
+from symreln.specs.spec import Spec
 from symreln.specs.spec_text import spec_toml
 from symreln.task_library.load import load
 

@@ -12,7 +12,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import counted, nearest, need, shown
 from symreln.specs.kinds import Formula, Names, Size, StrictModel, size_field
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import (
     EIGHT_ONLY,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.kinds import StrictModel
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import check_power_of_two, exact, hierarchy
 

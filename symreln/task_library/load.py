@@ -10,9 +10,9 @@ from typing import Any
 from symreln.errors import InputError, visible
 from symreln.specs.files import Folder, read_toml
 from symreln.specs.finding import nearest, need, quoted, shown
-from symreln.specs.model import Spec
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
+from symreln.specs.spec import Spec
 from symreln.task_library.registry import SPECS, TASKS, spec_path
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.finding import Finding
 from symreln.specs.kinds import StrictModel
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import exact
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.finding import need
 from symreln.specs.kinds import Size, StrictModel, size_field
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import (
     check_entries,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.kinds import Formula, StrictModel
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
 
 _CORNERS = ((1, 1), (-1, -1), (1, -1), (-1, 1))

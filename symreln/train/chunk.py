@@ -19,10 +19,10 @@ import numpy as np
 from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
 from symreln.errors import InputError
-from symreln.train.model import Model
 from symreln.train.program import State
 from symreln.train.record import Observer, Recording, observer_of
 from symreln.train.steps import program_of
+from symreln.train.trained_model import Model
 from symreln.train.weights import Weights
 
 _BLOCK = 64  # steps between two looks at finiteness and two reports of progress

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from symreln.base.records import record
-from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, off_boundary, own_inputs
+from symreln.train.trained_model import Model
 from symreln.train.weights import Weights
 
 Observer = Callable[[int, Weights], np.ndarray]

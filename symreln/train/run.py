@@ -26,11 +26,11 @@ from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.train.chunk import Chunk, train_chunk
-from symreln.train.model import Model
 from symreln.train.program import Program
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.steps import program_of
+from symreln.train.trained_model import Model
 from symreln.train.weights import (
     LayerWeights,
     Weights,

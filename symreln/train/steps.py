@@ -14,9 +14,9 @@ from typing import final
 
 import numpy as np
 
-from symreln.train.model import Model
 from symreln.train.network import GatedNode
 from symreln.train.program import Program, Slot
+from symreln.train.trained_model import Model
 
 
 def program_of(model: Model) -> Program:

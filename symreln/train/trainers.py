@@ -11,11 +11,11 @@ import numpy as np
 from symreln.train.arrays import Array
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.machine import prepared
-from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pathway_network
 from symreln.train.record import Recording
 from symreln.train.run import Running, TrainingRun, run_training
 from symreln.train.settings import TrainingSettings
+from symreln.train.trained_model import Model
 from symreln.train.weights import LayerWeights, given_weights
 
 Training = Literal["joint", "staged"]

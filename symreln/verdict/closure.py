@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.coupling import Actions, Node
-    from symreln.verdict.modes import Coefficients, PathwayModes
-    from symreln.verdict.orbits import StageSymmetry
+    from symreln.verdict.mode_classes import Coefficients, PathwayModes
+    from symreln.verdict.stage_symmetry import StageSymmetry
 
 #: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
 _Total = tuple["Coefficients | None", str]

@@ -35,14 +35,14 @@ from symreln.base.records import record
 from symreln.exact.integer_matrix import merged
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.verdict.orbits import Node, StageSymmetry
+from symreln.verdict.stage_symmetry import Node, StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import ModeClass
-    from symreln.verdict.modes import Coefficients, PathwayModes
+    from symreln.verdict.mode_classes import Coefficients, PathwayModes
 
 #: A_k on T_p^l w, indexed [k][l].
 Actions = tuple[tuple[ExactMatrix, ...], ...]

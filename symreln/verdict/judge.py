@@ -18,10 +18,10 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.verdict.closure import Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
-from symreln.verdict.modes import Coefficients, Converged, PathwayModes
-from symreln.verdict.orbits import StageSymmetry
+from symreln.verdict.mode_classes import Coefficients, Converged, PathwayModes
 from symreln.verdict.refinement import split_by_one, split_by_sums
 from symreln.verdict.residual import converged_pathways
+from symreln.verdict.stage_symmetry import StageSymmetry
 
 if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum

@@ -30,7 +30,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, Operator, joint_spectrum, ordering_point
 from symreln.verdict.closure import summed_actions
-from symreln.verdict.modes import Drive, PathwayModes, image_spectrum
+from symreln.verdict.mode_classes import Drive, PathwayModes, image_spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

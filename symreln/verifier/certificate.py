@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from .numbers import CertificateError, refused, require, visible, work
 from .reading import Data, Given, canonical, is_digest
-from .routing import check_routing
+from .routing_claims import check_routing
 from .sizes import Family
 from .stages import LEVELS, Stage, check_pathways
 

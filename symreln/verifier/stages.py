@@ -59,7 +59,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, Part, combined, products
-from .modes import ModeClass, Pathway, image, read_pathway
+from .mode_claims import ModeClass, Pathway, image, read_pathway
 from .numbers import Element, Ratio, power, rank, require, times, trace
 from .reading import Data, Given, named
 

@@ -26,7 +26,7 @@ from symreln.gating.parameter_intervals import Piece
 from symreln.gating.partial import partial_gates
 from symreln.gating.race import race
 from symreln.gating.race_pieces import Race, RacePiece
-from symreln.networks.orbits import moved_gates
+from symreln.networks.gate_orbits import moved_gates
 
 WHOLE = Range(name="a")
 #: Outputs and seeds of which leaving out crossings, or openings of irrational rates, is seen.

@@ -17,11 +17,11 @@ from symreln.claims import edge_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import gate_lines_of
 from symreln.claims.lines import DerivationLines, derivation_lines
+from symreln.document.document_model import Equation, Section, plain_text, walk
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Equation, Section, plain_text, walk
 from symreln.laws import flow_letters
 from symreln.laws import line as line_module
-from symreln.laws.depth import Depth
+from symreln.laws.deep_chain import Depth
 from symreln.laws.law import Law
 from symreln.laws.line import checked
 from symreln.laws.one_layer import OneLayer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symreln.exact.words import Words, derivative
+from symreln.exact.matrix_words import Words, derivative
 
 
 def test_words_follow_the_rules_of_matrices():

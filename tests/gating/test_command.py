@@ -6,7 +6,7 @@ import pytest
 
 import symreln as sr
 from symreln.base import progress
-from tests.app.command import command
+from tests.cli.command import command
 
 
 def spec(x: list, y: list, **more: object) -> sr.Spec:

@@ -13,7 +13,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gating.consistent import self_consistent_gates
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.search import _residual_after, predicted_stages, stage_residuals
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.task_library.load import load
 from tests.strategies import examples, seeds
 

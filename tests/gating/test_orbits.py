@@ -8,7 +8,7 @@ from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.enumerate import enumerate_gates
-from symreln.networks.orbits import moved_gates, sample_group
+from symreln.networks.gate_orbits import moved_gates, sample_group
 from tests.strategies import examples, seeds
 
 

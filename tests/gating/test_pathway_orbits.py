@@ -7,7 +7,7 @@ import pytest
 import symreln as sr
 from symreln.calls.derive import derive
 from symreln.claims.early import _why_unsupported
-from symreln.networks.orbits import pathway_orbits
+from symreln.networks.gate_orbits import pathway_orbits
 from symreln.task_library.load import load
 
 
@@ -94,6 +94,6 @@ def test_samples_moved_in_their_order_give_what_the_search_gives(monkeypatch):
     assert quick[0] == [0, 1, 1, 1]
     count = iter(range(100))
     monkeypatch.setattr(
-        "symreln.networks.orbits._in_order", lambda *_: [[next(count).to_bytes(2, "big")]]
+        "symreln.networks.gate_orbits._in_order", lambda *_: [[next(count).to_bytes(2, "big")]]
     )
     assert [pathway_orbits(each.dataset, each.pathways) for each in data] == quick

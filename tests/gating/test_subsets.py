@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.gating.context_subsets import formulas
-from tests.app.command import command
+from tests.cli.command import command
 from tests.gating.subset_identities import SCALE, C, M, N, proofs
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.

@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
 from symreln.laws.coupled_matrices import GatedData
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 
 Weights = list[tuple[np.ndarray, np.ndarray]]
 

@@ -12,7 +12,7 @@ from symreln.errors import NotSupportedError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.chain_start import chain_start
 from symreln.laws.choice import LAWS, choose, solve
-from symreln.laws.depth import Depth
+from symreln.laws.deep_chain import Depth
 from symreln.laws.law import Regime
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay

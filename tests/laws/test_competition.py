@@ -16,7 +16,7 @@ from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
 from symreln.laws.coupled_modes import integrate_modes
 from tests.cases import matrix_spec
-from tests.pathways.examples import (
+from tests.verdict.examples import (
     CUBIC,
     EQUAL,
     GOLDEN,

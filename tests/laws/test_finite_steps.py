@@ -12,8 +12,8 @@ from flint import arb
 
 import symreln as sr
 from symreln.exact.enclosure import precision
-from symreln.laws import depth
-from symreln.laws.depth import Depth
+from symreln.laws import deep_chain as depth
+from symreln.laws.deep_chain import Depth
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
 from symreln.laws.ops import ARB, NUMPY
 from symreln.laws.shared_chain import D, S

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from symreln.laws.gate_law import LinearUnits, _DrawnUnits
+from symreln.laws.gate_shares import LinearUnits, _DrawnUnits
 from symreln.laws.mean_field import Descent, _look_steps, _Particles, gate_orders
 from symreln.laws.ops import NUMPY
 from symreln.laws.spans import orthonormal_span

@@ -13,7 +13,7 @@ from symreln.laws.choice import expected_start
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import DRAWN, PRECISE, integrate
 from symreln.laws.law import Regime
-from symreln.specs.model import NetworkSpec
+from symreln.specs.spec import NetworkSpec
 from tests.cases import PLAIN_NETWORK
 
 TIMES = {

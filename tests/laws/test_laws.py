@@ -15,8 +15,9 @@ from scipy.integrate import quad
 
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.enclosure import precision
-from symreln.laws import depth, one_layer, two_layer, unbalanced
-from symreln.laws.depth import Depth, _Clock
+from symreln.laws import deep_chain as depth
+from symreln.laws import one_layer, two_layer, unbalanced
+from symreln.laws.deep_chain import Depth, _Clock
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import ARB, NUMPY

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.claims.narrow import learned_counts, width_of
 from symreln.claims.prediction import predict_training
-from symreln.claims.widths import learned_counts, width_of
 from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.train.trainers import train_gdln

@@ -10,10 +10,10 @@ import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.networks.model import Network
+from symreln.networks.gdln import Network
 from symreln.networks.parts import Edge, Gain, Node
 from symreln.networks.shared_edges import EdgeData
-from symreln.specs.model import Dataset, PathwaySpec, Spec
+from symreln.specs.spec import Dataset, PathwaySpec, Spec
 from symreln.task_library.load import load
 
 Gate = tuple[Gain, ...] | None

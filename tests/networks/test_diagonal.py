@@ -11,10 +11,10 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
-from symreln.networks.model import Network
+from symreln.networks.gdln import Network
 from symreln.networks.parts import Edge, Node
 from symreln.networks.shared_edges import EdgeData
-from symreln.specs.model import Dataset
+from symreln.specs.spec import Dataset
 from symreln.verdict.diagonal import decide_diagonal
 from tests.networks.examples import dataset
 from tests.strategies import diagonal, exact, examples, orthogonal, rectangle, seeds

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import symreln as sr
 from symreln.exact.truth import Truth
 from symreln.report import html
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
 from tests.strategies import seeds
 

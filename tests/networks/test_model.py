@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symreln.errors import LimitReachedError, SpecError
-from symreln.networks.model import MAX_PATHS, Network
+from symreln.networks.gdln import MAX_PATHS, Network
 from symreln.networks.parts import Edge, Node
 
 IN = Node(name="x", size=2, inputs=(0, 1))

@@ -12,8 +12,8 @@ import sympy as sp
 import symreln as sr
 from symreln.cli.main import _guarded
 from symreln.exact.truth import Truth
-from symreln.laws import routing
-from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork
+from symreln.laws import routing_network as routing
+from symreln.laws.routing_network import DOMAINS, PARTNERS, RoutingNetwork
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from symreln.specs.model import Spec
+from symreln.specs.spec import Spec
 from symreln.task_library.load import load
 from symreln.task_library.registry import SPECS
 

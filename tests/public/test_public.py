@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 import symreln as sr
-from symreln.calls.depth import DepthAnswer
+from symreln.calls.deep_networks import DepthAnswer
 from symreln.calls.gates import FoundGates, GateAnswer
 from symreln.calls.sweep import SweepAnswer
 from symreln.report.mode_table import Modes

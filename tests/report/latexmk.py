@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from symreln.report.folder import write_files
+from symreln.report.results_folder import write_files
 
 needs_latexmk = pytest.mark.skipif(
     shutil.which("latexmk") is None, reason="compiling needs latexmk, which is not a Python package"

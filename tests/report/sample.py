@@ -3,8 +3,7 @@
 import numpy as np
 
 from symreln.document.described import matrix_latex
-from symreln.document.escape import text_in_math
-from symreln.document.model import (
+from symreln.document.document_model import (
     Citation,
     Code,
     Details,
@@ -28,6 +27,7 @@ from symreln.document.model import (
     prose,
     walk,
 )
+from symreln.document.escape import text_in_math
 from symreln.report.looks import line_style
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
 from tests.report.corpus import HOSTILE

@@ -13,9 +13,8 @@ import pytest
 import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
-from symreln.claims.orbits import mode_orbits
-from symreln.document.mathtext import to_latex
-from symreln.document.model import (
+from symreln.claims.pathway_orbits import mode_orbits
+from symreln.document.document_model import (
     Details,
     Equation,
     Math,
@@ -25,6 +24,7 @@ from symreln.document.model import (
     plain_text,
     walk,
 )
+from symreln.document.mathtext import to_latex
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document

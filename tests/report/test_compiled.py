@@ -8,7 +8,7 @@ from functools import lru_cache
 import pytest
 
 import symreln as sr
-from symreln.document.model import Document, Drawing, Figure, walk
+from symreln.document.document_model import Document, Drawing, Figure, walk
 from symreln.report import latex
 from symreln.report.content import derivation_document
 from symreln.report.latex_style import Style

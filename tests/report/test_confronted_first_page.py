@@ -7,7 +7,7 @@ import re
 import pytest
 
 import symreln as sr
-from symreln.document.model import plain_text, walk
+from symreln.document.document_model import plain_text, walk
 from symreln.report.content import derivation_document
 from tests.golden.specs import OWN
 

@@ -1,6 +1,6 @@
 import pytest
 
-from symreln.document.model import (
+from symreln.document.document_model import (
     Citation,
     Document,
     Drawing,

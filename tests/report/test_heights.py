@@ -8,9 +8,8 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.claims.orbits import mode_orbits
-from symreln.document.mathtext import to_latex
-from symreln.document.model import (
+from symreln.claims.pathway_orbits import mode_orbits
+from symreln.document.document_model import (
     Equation,
     Math,
     Section,
@@ -19,8 +18,9 @@ from symreln.document.model import (
     plain_text,
     walk,
 )
+from symreln.document.mathtext import to_latex
 from symreln.document.words import Notation
-from symreln.report.chapters.formulas import first_modes
+from symreln.report.chapters.printed_formulas import first_modes
 from symreln.report.chapters.result import result_chapter
 from symreln.report.content import derivation_document, modes_figure
 

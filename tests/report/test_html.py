@@ -8,8 +8,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 import symreln as sr
-from symreln.document.escape import clean
-from symreln.document.model import (
+from symreln.document.document_model import (
     Details,
     Document,
     Drawing,
@@ -22,6 +21,7 @@ from symreln.document.model import (
     on_paper,
     prose,
 )
+from symreln.document.escape import clean
 from symreln.errors import InputError
 from symreln.report import html, latex
 from tests.cut_font import SHIPPED, cut

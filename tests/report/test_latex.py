@@ -2,8 +2,7 @@ import re
 
 import pytest
 
-from symreln.document.escape import text_in_math
-from symreln.document.model import (
+from symreln.document.document_model import (
     Code,
     Details,
     Document,
@@ -14,6 +13,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
+from symreln.document.escape import text_in_math
 from symreln.report import latex
 from symreln.report.renderer import anchors
 from tests.report.corpus import HOSTILE

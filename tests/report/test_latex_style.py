@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from symreln.document.model import Document, Math, Reference, Section, equation, prose
+from symreln.document.document_model import Document, Math, Reference, Section, equation, prose
 from symreln.errors import InputError
 from symreln.report import latex
 from symreln.report.latex_style import Style

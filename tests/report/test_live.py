@@ -17,12 +17,12 @@ import symreln as sr
 from symreln.claims.head_start import mode_laws
 from symreln.claims.prediction import predict
 from symreln.claims.starts import mode_kappas, start_factors, starts_of
-from symreln.document.model import Document, Interactive, Section, prose
+from symreln.document.document_model import Document, Interactive, Section, prose
 from symreln.errors import NoClosedFormError
 from symreln.report import html, shell
 from symreln.report.live import interactive, live_script
+from tests.claims.test_formulas import APART, SPECS, derived
 from tests.report import browser
-from tests.test_formulas import APART, SPECS, derived
 
 KEYS = {
     "_hidden": "network.hidden",

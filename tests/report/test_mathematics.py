@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 import pytest
 import typst
 
+from symreln.document.document_model import Document, equation, prose
+from symreln.document.equation_rows import display
 from symreln.document.escape import code_points, text_in_math
-from symreln.document.model import Document, equation, prose
-from symreln.document.rows import display
+from symreln.document.letter_widths import aligned_width, latex_width
 from symreln.document.tex import ARITY, FUNCTIONS, SPACES, SYMBOLS, parse
-from symreln.document.widths import aligned_width, latex_width
 from symreln.errors import InputError
 from symreln.report import typst as pdf
 from symreln.report.mathml import to_mathml

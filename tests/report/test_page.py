@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 import symreln as sr
-from symreln.document.model import Details, Document, Section, Table, equation, prose
+from symreln.document.document_model import Details, Document, Section, Table, equation, prose
 from symreln.report import html
 from tests.report import browser
 from tests.report.sample import document

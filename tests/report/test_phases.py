@@ -12,7 +12,7 @@ import symreln as sr
 from symreln.claims import flow_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.lines import derivation_lines
-from symreln.document.model import Figure
+from symreln.document.document_model import Figure
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches, still_sketches
 from symreln.report.terminal import show_summary, summary_of

@@ -7,7 +7,7 @@ import sympy as sp
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.claims.orbits import mode_orbits
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.cli.main import cli
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.report.terminal import summary_of

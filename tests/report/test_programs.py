@@ -17,7 +17,7 @@ from symreln.claims.prediction import closed_forms
 from symreln.errors import CertificateError, NoClosedFormError
 from symreln.report.programs import Library, program
 from symreln.verifier.folder import verify_file
-from tests.test_formulas import SPECS, derived
+from tests.claims.test_formulas import SPECS, derived
 
 #: Runs a module in a process that sees nothing else, and prints its functions at some times.
 ALONE = """

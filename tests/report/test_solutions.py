@@ -12,10 +12,10 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.document.model import label_of
+from symreln.document.document_model import label_of
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
-from symreln.laws.depth import Depth
+from symreln.laws.deep_chain import Depth
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches
 from tests.report.sample import words_of

@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.constants import Constant, constants_table
-from symreln.document.model import Math, Table, Text, inlines, plain_text
+from symreln.document.document_model import Math, Table, Text, inlines, plain_text
 from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.content import modes_figure

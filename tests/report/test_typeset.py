@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.document.model import (
+from symreln.document.document_model import (
     Math,
     Text,
     contents,
@@ -20,7 +20,7 @@ from symreln.document.tex import parse
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption
 from symreln.report.content import derivation_document
-from symreln.specs.model import Parameter
+from symreln.specs.spec import Parameter
 
 PLAIN = (">=", "<=", "d_eff", "pi_0", "'off", "'a'", "'b'")
 GAIN = {

@@ -7,8 +7,7 @@ import unicodedata
 import pytest
 import typst as package
 
-from symreln.document.escape import code_points, typographic
-from symreln.document.model import (
+from symreln.document.document_model import (
     Document,
     Items,
     Paragraph,
@@ -16,6 +15,7 @@ from symreln.document.model import (
     Table,
     prose,
 )
+from symreln.document.escape import code_points, typographic
 from symreln.errors import NotSupportedError
 from symreln.report import formats, typst
 from tests.report.corpus import HOSTILE

@@ -16,7 +16,7 @@ import pytest
 import symreln as sr
 from symreln.base import pool
 from symreln.errors import InputError, NotSupportedError
-from tests.app.command import command
+from tests.cli.command import command
 
 SPEC = """\
 title = "Two numbers"

@@ -17,8 +17,8 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding
 from symreln.specs.kinds import Formula, StrictModel
-from symreln.specs.model import Dataset
 from symreln.specs.reader import read_spec
+from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import STRUCTURES, hierarchy
 

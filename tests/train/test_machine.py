@@ -13,7 +13,7 @@ from symreln.errors import InputError
 from symreln.train.machine import Machine, machine
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates, train_deep_network, train_network
-from tests.app.command import command
+from tests.cli.command import command
 from tests.train.kinds import KINDS, data, make_settings, matrices
 
 STEPS = 501  # 500 updates: what is promised

@@ -124,7 +124,7 @@ def test_files_appear_together_or_not_at_all(
             raise OSError(28, "No space left on device", str(path))
         genuine(path, data)
 
-    monkeypatch.setattr("symreln.report.folder.write_bytes", full)
+    monkeypatch.setattr("symreln.report.results_folder.write_bytes", full)
     with pytest.raises(OSError, match="No space left") as caught:
         sr.derive(sr.load("xor")).save(folder)
     assert caught.value.filename == str(folder / "derivation.html")

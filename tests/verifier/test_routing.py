@@ -14,7 +14,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import CertificateError
-from symreln.pipeline.certificate.pathways import pathways_part
+from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.verifier import digest, verify
 from tests import certificates as pathways
 from tests.certificates import Json, changed, leaves, mutation

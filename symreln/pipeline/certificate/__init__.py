@@ -14,12 +14,12 @@ import sympy as sp
 
 from symreln.claims.derivation import Derivation
 from symreln.claims.every_size import EverySize
-from symreln.claims.routing import Routing, routing_of
+from symreln.claims.routing_claim import Routing, routing_of
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.laws.routing import DOMAINS, PARTNERS
-from symreln.pipeline.certificate.pathways import pathways_part, texts_of
+from symreln.laws.routing_network import DOMAINS, PARTNERS
+from symreln.pipeline.certificate.pathway_part import pathways_part, texts_of
 from symreln.verdict.judge import Level
 from symreln.verifier import FORMAT, digest
 from symreln.verifier.sizes import GROUPS, NUMBERS

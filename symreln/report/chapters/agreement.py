@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent, positional
 from symreln.claims.integration import network_of
-from symreln.claims.widths import narrow_pathways
-from symreln.document.mathtext import to_latex
-from symreln.document.model import (
+from symreln.claims.narrow import narrow_pathways
+from symreln.document.document_model import (
     Block,
     Details,
     Figure,
@@ -21,12 +20,13 @@ from symreln.document.model import (
     Table,
     prose,
 )
+from symreln.document.mathtext import to_latex
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import phrase, say, typeset
+from symreln.experiment.measured_text import bound_text, interval_text, share_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
 from symreln.experiment.rows import HAND_SET
-from symreln.experiment.words import bound_text, interval_text, share_text
 from symreln.laws.law import strength_symbol
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.sentences import beside_clauses, metric_rows, outcome_words

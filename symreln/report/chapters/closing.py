@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import constants_table, printed_constants
-from symreln.document.model import Block, Code, Details, Math, Section, Strong, Table, prose
+from symreln.document.document_model import (
+    Block,
+    Code,
+    Details,
+    Math,
+    Section,
+    Strong,
+    Table,
+    prose,
+)
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import written
@@ -18,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.model import Content
+    from symreln.document.document_model import Content
     from symreln.experiment.confront import Validation
-    from symreln.specs.model import NetworkSpec
+    from symreln.specs.spec import NetworkSpec
 
 #: Names of a network's settings, in the order of the table.
 _SETTINGS = {

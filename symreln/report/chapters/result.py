@@ -11,11 +11,20 @@ from symreln.claims.every_size import every_size
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
-from symreln.claims.orbits import short_list
+from symreln.claims.pathway_orbits import short_list
 from symreln.claims.phases import until_text
-from symreln.claims.routing import routing_of
+from symreln.claims.routing_claim import routing_of
 from symreln.claims.starts import printed_starts
-from symreln.document.model import Block, Math, Reference, Section, Strong, equation, inlines, prose
+from symreln.document.document_model import (
+    Block,
+    Math,
+    Reference,
+    Section,
+    Strong,
+    equation,
+    inlines,
+    prose,
+)
 from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
@@ -24,8 +33,8 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Law
-from symreln.report.chapters.derivation import FIRST_EQUATIONS, written_system
-from symreln.report.chapters.formulas import (
+from symreln.report.chapters.derivation_chapter import FIRST_EQUATIONS, written_system
+from symreln.report.chapters.printed_formulas import (
     MODES,
     first_modes,
     formula_blocks,
@@ -43,8 +52,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.equilibria import Race
-    from symreln.document.model import Content, Inline
+    from symreln.claims.equilibria import CompetitionEnd
+    from symreln.document.document_model import Content, Inline
     from symreln.experiment.outcome import Validation
 
 #: What each level says of the modes that learn.
@@ -198,7 +207,7 @@ def _winners(derivation: Derivation) -> Iterator[Block]:
             yield prose(*_winners_of(race))
 
 
-def _winners_of(race: Race) -> list:
+def _winners_of(race: CompetitionEnd) -> list:
     left, gone = list(race.winners), list(race.losers)
     content: list = ["From every positive start the strengths come to rest at one point."]
     content += [" There ", *_listed(left), " are above 0"]

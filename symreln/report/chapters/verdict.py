@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
-from symreln.document.model import (
+from symreln.document.document_model import (
     Block,
     Items,
     Math,
@@ -22,7 +22,7 @@ from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.document.model import Content
+    from symreln.document.document_model import Content
     from symreln.exact.scalar import Scalar
 
 #: Pathways that get a line each.

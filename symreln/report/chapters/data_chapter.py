@@ -1,0 +1,239 @@
+"""Dataset, parameters, pathways, their correlations and modes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from symreln.claims.pathway_orbits import PathwayOrbit
+from symreln.claims.phases import until_text
+from symreln.document.described import (
+    LARGEST,
+    SMALL,
+    describe,
+    groups_of,
+    in_decimals,
+    matrix_latex,
+)
+from symreln.document.document_model import (
+    Block,
+    Code,
+    Details,
+    Equation,
+    Figure,
+    Items,
+    Math,
+    Section,
+    Table,
+    equation,
+    prose,
+)
+from symreln.document.letter_widths import latex_width
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import phrase, say, typeset
+from symreln.document.words import Notation, assumption, written
+from symreln.report.chapters.mode_tables import spectrum_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.document.document_model import Content
+    from symreln.networks.pathway import PathwaySpec
+    from symreln.specs.spec import SizeSymbol, Spec
+
+#: Letters of the widest matrix that is printed by blocks.
+_WIDEST = 60.0
+#: Pathways up to which the correlations of each are printed.
+MOST_CORRELATIONS = 8
+
+
+def data_chapter(derivation: Derivation, notation: Notation) -> Section:
+    """Return the chapter on the dataset, the gates, and what pathways see.
+
+    Args:
+        derivation: What is shown.
+        notation: How numbers are printed.
+    """
+    spec = derivation.spec
+    dataset = spec.dataset
+    blocks: list[Block] = [
+        say(
+            f"There are $P = {dataset.samples}$ samples with $n_x = {dataset.n_x}$ inputs and "
+            f"$n_y = {dataset.n_y}$ outputs, "
+            r"one column a sample, $x_\mu$ and $y_\mu$, in $X$ and $Y$; every entry is exact."
+        ),
+    ]
+    if max(dataset.samples, dataset.n_x, dataset.n_y) <= SMALL:
+        entries = Notation.of(spec).entries
+        rows = (("X", dataset.inputs), ("Y", dataset.targets))
+        blocks.append(equation(*(f"{name} &= {matrix_latex(entries(m))}" for name, m in rows)))
+    if spec.parameters or spec.sizes:
+        blocks.append(_parameters(spec))
+    blocks += [_pathway_table(spec), *_correlations(derivation)]
+    blocks.append(Details(summary="Gates, sample by sample", blocks=(_gates_figure(spec),)))
+    blocks += spectrum_blocks(derivation, notation)
+    return Section(title="Data, pathways and modes", blocks=tuple(blocks), label="sec:data")
+
+
+def _projector(spec: Spec) -> str:
+    """Return the LaTeX of the projector off boundary samples, empty where there are none."""
+    return r"\Pi_p " if any(pathway.boundary for pathway in spec.pathways) else ""
+
+
+def _pathway_table(spec: Spec) -> Table:
+    """Return the pathways; gates of paths are those of their nodes, which the graph shows."""
+    columns: list[tuple[Content, str, Callable[[PathwaySpec], Content]]] = [
+        ("name", "l", lambda p: p.name),
+        ("gate", "l", lambda p: Code(_short(p.gate_text))),
+        ("open samples", "r", lambda p: str(len(p.open_samples))),
+        ("inputs", "l", lambda p: f"{_short(p.inputs_text)} ({len(p.inputs)})"),
+        ("outputs", "l", lambda p: f"{_short(p.outputs_text)} ({len(p.outputs)})"),
+        ("stage", "r", lambda p: str(p.stage)),
+        ("hidden units", "r", lambda p: str(p.hidden or "–")),
+    ]
+    left = {"gate"} if spec.graph is not None else set[str]()
+    if all(pathway.hidden is None for pathway in spec.pathways):
+        left.add("hidden units")
+    shown = [column for column in columns if column[0] not in left]
+    return Table(
+        header=("pathway", *(name for name, _, _ in shown)),
+        rows=tuple(
+            (Math(str(number)), *(cell(pathway) for _, _, cell in shown))
+            for number, pathway in enumerate(spec.pathways, start=1)
+        ),
+        caption=f"Pathways{until_text(spec)}.",
+        alignment="c" + "".join(mark for _, mark, _ in shown),
+    )
+
+
+def _gates_figure(spec: Spec) -> Figure:
+    gains = any(pathway.has_gains for pathway in spec.pathways)
+    return Figure(
+        name="gates",
+        caption="Gate pattern: which samples each pathway sees"
+        + (", with a gate of 1 or with a gain" if gains else "")
+        + ("; a row of its own from each step at which a gate switches." if spec.switches else "."),
+        alt=f"Raster of {len(spec.pathways)} pathways against {spec.dataset.samples} samples.",
+    )
+
+
+def _parameters(spec: Spec) -> Items:
+    """Return the declared symbols: those in the data, and those that stand for sizes."""
+    sizes = [
+        phrase(
+            f"${symbol_latex(size.name)}$, the number of {size.option}: ${_range(size)}$, "
+            f"{size.value} in all sections but the one for every size."
+        )
+        for size in spec.sizes
+    ]
+    declared = [
+        phrase(
+            f"${symbol_latex(p.name)}$: {{assumed}}{{value}}. Formulas hold for all these values.",
+            assumed=assumption(p),
+            value="" if p.value is None else f", {written(p.value)} where numbers are needed",
+        )
+        for p in spec.parameters
+    ]
+    marked = any(p.given != p.name for p in spec.parameters)
+    bars = [phrase("Formulas use letters without the bar for something else.")] * marked
+    return Items((*sizes, *declared, *bars))
+
+
+def _range(size: SizeSymbol) -> str:
+    most = "" if size.maximum is None else rf" \leq {size.maximum}"
+    return rf"{size.minimum} \leq {symbol_latex(size.name)}{most}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 36 else text[:35] + "…"
+
+
+def _correlations(derivation: Derivation) -> list[Block]:
+    """Say which correlations pathways see; the matrices are folded."""
+    projector = _projector(derivation.spec)
+    gains = any(pathway.has_gains for pathway in derivation.spec.pathways)
+    seen = ", off what its boundary samples (/ in the gate) span" * bool(projector)
+    blocks: list[Block] = [
+        say(
+            f"Pathway $p$ sees the inputs $X_p$ of its mask $I_p$ on its open samples{seen}, and 0 "
+            "elsewhere; $O_p$ masks its outputs"
+            + ", and a gain multiplies both" * gains
+            + ". The correlations that drive it are"
+        ),
+        equation(
+            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, O_p Y X_p^{\top}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
+            r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
+            label="eq:correlations",
+        ),
+    ]
+    if len(derivation.stages) > 1:
+        blocks.append(
+            say(
+                "For later stages $Y$ is what earlier stages leave once they have converged: the "
+                "targets less their orthogonal projection onto the gated inputs, which is exact."
+            )
+        )
+    shown = [
+        (pathway, images, _pair(derivation, pathway)) for pathway, images in _shown(derivation)
+    ]
+    matrices: list[Block] = []
+    if any(re.search(r"\bI\b|mathbf\{1", line) for *_, each in shown for line in each.lines):
+        said = r"In blocks $I$ is an identity matrix, and $\mathbf{1}$ a column of ones."
+        matrices.append(say(said))
+    for pathway, images, each in shown:
+        matrices.append(each)
+        if images:
+            whose = PathwayOrbit(pathways=images).title
+            text = f"A symmetry of the dataset maps pathway {pathway.number} to {whose}: their "
+            matrices.append(prose(*typeset(f"{text}correlations are these, permuted.")))
+    return [*blocks, Details(summary="The correlation matrices", blocks=tuple(matrices))]
+
+
+def _shown(
+    derivation: Derivation,
+) -> list[tuple[PathwayDerivation, tuple[PathwayDerivation, ...]]]:
+    """Return the pathways whose correlations are printed, each with those it stands for.
+
+    All of a few pathways are printed, of many only those that no symmetry maps to an earlier one.
+    """
+    pathways = derivation.pathways
+    if len(pathways) <= MOST_CORRELATIONS:
+        return [(pathway, ()) for pathway in pathways]
+    images: dict[int, list[PathwayDerivation]] = {}
+    for pathway in pathways:
+        origin = pathway.effective
+        while origin.image is not None:
+            origin = origin.image.original
+        images.setdefault(id(origin), []).append(pathway)
+    return [(first, tuple(others)) for first, *others in images.values()]
+
+
+def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
+    """Return the two correlations of a pathway; where they are, if no blocks say them."""
+    effective, n = pathway.effective, pathway.number
+    spec, dataset = derivation.spec, derivation.spec.dataset
+    inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
+    outputs = groups_of(range(dataset.n_y), dataset.output_groups)
+    rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+    lines: list[str] = []
+    for matrix, name, rows, more, end in (
+        (effective.sigma_yx, "yx", outputs, rf", \quad \text{{of rank }} {rank}", ","),
+        (effective.sigma_x, "x", inputs, "", "."),
+    ):
+        left, (height, width) = rf"\Sigma^{{{name}}}({n}) &", matrix.shape
+        decimals = in_decimals(matrix) if max(height, width) <= LARGEST else None
+        shown = describe(matrix, rows, inputs, Notation.of(spec))
+        if decimals:
+            lines += [f"{left}= {decimals[0]}{end}", f"& {decimals[1]}"]
+        elif shown is not None and latex_width(shown) <= _WIDEST:
+            lines.append(f"{left}= {shown}{end}")
+        else:
+            lines.append(rf"{left}\in {_field(derivation)}^{{{height} \times {width}}}{more}{end}")
+    return equation(*lines)
+
+
+def _field(derivation: Derivation) -> str:
+    names = ", ".join(symbol_latex(parameter.name) for parameter in derivation.spec.parameters)
+    return rf"\mathbb{{Q}}({names})" if names else r"\mathbb{Q}"

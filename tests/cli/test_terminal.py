@@ -1,0 +1,80 @@
+"""What a terminal shows: no line is wider than it, no number is broken, nothing steers it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+import symreln as sr
+from symreln.base.tables import markdown_table, plain_table, unmarked
+from tests.cli.command import command
+
+FEW = ["--set", "network.steps=300", "--set", "network.hidden=20", "--seeds", "2"]
+COMMANDS = (
+    *(
+        ["derive", name, "--format", "json"]
+        for name in sr.tasks()
+        if name in ("contextual-3", "contextual-C", "iris", "routing")
+    ),
+    ["race", "xor"],
+    ["race", "contextual-3", "--by", "context"],
+    ["race", "contextual-3", "--by", "context", "--over", "c"],
+    ["gates", "xor", "--method", "self-consistent"],
+    ["validate", "xor", *FEW],
+    ["sweep", "xor", "--over", "network.learning_rate=1/1000,1/2000", *FEW],
+    ["reproduce", "linear-hierarchy"],
+)
+
+
+@pytest.mark.parametrize("asked", COMMANDS, ids=" ".join)
+def test_no_line_is_wider_than_the_terminal(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    found = command(*asked, "--out", "o")
+    printed = found.out
+    assert found.code in (0, 3)
+    assert printed
+    wide = [line for line in printed.splitlines() if len(line) > 80]
+    assert not wide
+    assert not re.findall(r"\\[A-Za-z]+|\$|\*\*(?!\w|\()|`|^\|", printed, re.MULTILINE)
+
+
+letters = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
+cells = letters | st.sampled_from(["[bold]x[/]", "a  b", "sqrt(2)*c/16 + 1", "x" * 200, ":smile:"])
+hostile = cells | st.text(max_size=6) | st.sampled_from(["Δ", "中", "e\u0301", "a\tb", "\x1b[1m"])
+
+
+@st.composite
+def contents(draw, cell):
+    columns = draw(st.integers(1, 5))
+    row = st.lists(cell, min_size=columns, max_size=columns)
+    return draw(cell), draw(row), draw(st.lists(row, max_size=5))
+
+
+def test_ordinary_tables_stand_in_columns():
+    assert plain_table("modes", ["pathway", "s"], [["common", "2"], ["off", "10"]]) == (
+        "modes           \n"
+        "                \n"
+        "  pathway    s  \n"
+        " ────────────── \n"
+        "  common     2  \n"
+        "  off       10  \n"
+        "                \n"
+    )
+
+
+def test_markdown_is_a_table_again():
+    text = markdown_table(["a", "b"], [["|x|", "1"]])
+    assert list(unmarked(f"Over\ntwo lines:\n\n{text}\n\n- one\n- two")) == [
+        "Over two lines:",
+        "",
+        plain_table("", ["a", "b"], [["|x|", "1"]]).rstrip(),
+        "",
+        "- one",
+        "- two",
+    ]
