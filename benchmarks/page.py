@@ -1,11 +1,9 @@
-"""The page of a derivation in a headless Chromium: its size, first paint, and a step of a slider.
+"""The page of a derivation in a headless Chromium: its size and first paint.
 
     python -m benchmarks.page [SPEC …]
 
 Specs are names or files (default: contextual-3, contextual-5, and twenty modes of own data). The
-first paint is of a fresh tab, the median of the repeats with the smallest and largest. A step of a
-slider is all that its event runs before the page can draw again, at 400 points; beside it the
-longest task that kept the page from drawing.
+first paint is of a fresh tab, the median of the repeats with the smallest and largest.
 """
 
 from __future__ import annotations
@@ -22,19 +20,6 @@ from tests.report import browser
 REPEATS = 5
 OWN = "twenty modes"
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-_STEPS = """(async () => {
-  const slider = document.querySelector(".control input"), found = [], parts = [];
-  const watch = new PerformanceObserver((list) => parts.push(...list.getEntries()));
-  watch.observe({ type: "longtask" });
-  for (let n = 0; n < 60; n += 1) {
-    slider.value = Number(slider.min) + ((n % 30) + 1) / 40 * (slider.max - slider.min);
-    const begin = performance.now();
-    slider.dispatchEvent(new Event("input"));
-    found.push(performance.now() - begin);
-    await new Promise((go) => setTimeout(go, 20));
-  }
-  return [found, Math.max(0, ...parts.map((each) => each.duration))];
-})()"""
 
 
 def own() -> sr.Spec:
@@ -58,13 +43,7 @@ def measure(name: str, chromium: browser.Browser, folder: Path) -> str:
         tab.eval("new Promise((go) => requestAnimationFrame(() => setTimeout(go, 100)))")
         paints.append(tab.eval(_PAINT))
         tab.close()
-    tab = browser.Tab(chromium, page.as_uri())
-    steps, longest = tab.eval(_STEPS)
-    modes = len(tab.eval("[...document.querySelectorAll('#explore tbody tr')].map(() => 1)"))
-    tab.close()
-    shown = f"{name}: {page.stat().st_size / 1e3:.0f} kB; first paint {spread(paints)} ms"
-    shown += f"; step of a slider {spread(steps)} ms with {modes} modes"
-    return f"{shown}; longest task {longest:.0f} ms"
+    return f"{name}: {page.stat().st_size / 1e3:.0f} kB; first paint {spread(paints)} ms"
 
 
 def spread(values: list[float]) -> str:

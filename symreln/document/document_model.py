@@ -194,19 +194,6 @@ class Source:
 
 
 @record
-class Interactive:
-    """What a page lets its reader move; other formats have none of it.
-
-    Attributes:
-        script: JavaScript that says what is computed; empty where nothing is.
-        note: A sentence: what is moved, or why nothing is.
-    """
-
-    script: str = ""
-    note: str
-
-
-@record
 class Document:
     """A whole document; building one checks that every reference leads somewhere.
 
@@ -220,7 +207,6 @@ class Document:
     subtitle: Content = ()
     figures: tuple[Drawing, ...] = ()
     bibliography: tuple[Source, ...] = ()
-    interactive: Interactive | None = None
 
     def __post_init__(self) -> None:
         _set_fields(self, title=inlines(self.title), subtitle=inlines(self.subtitle))

@@ -1,4 +1,4 @@
-"""Formulas as statements of a language, by SymPy's printers: for programs and for pages."""
+"""Formulas as statements of Python, by SymPy's printers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from functools import reduce
 from typing import Any
 
 import sympy as sp
-from sympy.printing.jscode import JavascriptCodePrinter
 from sympy.printing.numpy import NumPyPrinter
 
 from symreln.laws.law import TIME
 
 #: Beyond it an integer is no number of a library's.
 _LARGEST_INTEGER = 2**63 - 1
-#: Functions of JavaScript that SymPy does not know, and lnGamma of the page's own script.
-_OWN = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
 
 
 class PythonPrinter(NumPyPrinter):
@@ -38,20 +35,6 @@ class PythonPrinter(NumPyPrinter):
     def _print_Max(self, expr: Any) -> str:
         parts = [str(self.doprint(each)) for each in expr.args]
         return reduce(lambda one, other: f"{self._module}.maximum({one}, {other})", parts)
-
-
-class PagePrinter(JavascriptCodePrinter):
-    """Formulas in JavaScript; letters begin with ``p_``."""
-
-    def __init__(self) -> None:
-        super().__init__({"user_functions": _OWN})
-
-    def _print_Symbol(self, expr: Any) -> str:
-        name = str(expr)
-        return name if expr == TIME or name.startswith("_x") else f"p_{name}"
-
-    def _print_NaN(self, expr: Any) -> str:
-        return "NaN"
 
 
 def statements(

@@ -19,7 +19,6 @@ from symreln.document.document_model import (
     Drawing,
     Equation,
     Figure,
-    Interactive,
     Math,
     Source,
     contents,
@@ -161,9 +160,8 @@ def whole_document(
     derivation: Derivation,
     chapters: tuple[Block, ...],
     figures: tuple[Drawing, ...],
-    interactive: Interactive | None = None,
 ) -> Document:
-    """Return the document with its title, its figures, its bibliography and what a page moves."""
+    """Return the document with its title, its figures, and its bibliography."""
     inner = (flat(content) for block, _ in walk(chapters) for content in contents(block))
     cited = {part.key for parts in inner for part in parts if isinstance(part, Citation)}
     return Document(
@@ -171,7 +169,6 @@ def whole_document(
         subtitle="Learning dynamics, derived by symreln",
         blocks=chapters,
         figures=figures,
-        interactive=interactive,
         bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
     )
 

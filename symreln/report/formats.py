@@ -33,7 +33,7 @@ class Format:
             a :class:`symreln.report.latex_style.Style`.
         ending: Of the file, where it is not the name.
         function: Of the renderer.
-        interactive: Whether its reader can move what is drawn.
+        folds: Whether its reader can open what is folded.
         package: What it needs beside symreln's own requirements: the extra of symreln that has
             the format's name installs it.
         default: Whether it is written where no format is asked for.
@@ -45,7 +45,7 @@ class Format:
     latex: bool = False
     ending: str = ""
     function: str = "render"
-    interactive: bool = False
+    folds: bool = False
     package: str = ""
     default: bool = True
 
@@ -68,7 +68,7 @@ FORMATS = (
         name="html",
         renderer="symreln.report.html",
         comment=("<!-- ", " -->"),
-        interactive=True,
+        folds=True,
     ),
     Format(
         name="pdf",

@@ -36,7 +36,7 @@ from symreln.errors import InputError
 from symreln.report.looks import INK_SHARES, LIT
 from symreln.report.mathml import lines_to_mathml, to_mathml
 from symreln.report.renderer import Anchor, Renderer
-from symreln.report.shell import LIVE_SCRIPTS, asset, whole_page
+from symreln.report.shell import whole_page
 
 _LEADS_AWAY = (Link, Reference, Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
@@ -48,11 +48,7 @@ def render(document: Document) -> str:
     renderer = _HtmlRenderer(document)
     body = renderer.body()
     title = plain_text(document.title)
-    moved = document.interactive
-    scripts = []
-    if moved is not None and moved.script:
-        scripts = [moved.script, *map(asset, LIVE_SCRIPTS)]
-    return whole_page(title, renderer.illustrated(body), scripts)
+    return whole_page(title, renderer.illustrated(body))
 
 
 def framed(document: Document, summary: str) -> str:
@@ -80,8 +76,7 @@ class _HtmlRenderer(Renderer):
         source = self.source
         title = self.inline(source.title)
         subtitle = self.inline(source.subtitle)
-        main = self.blocks(source.blocks[:1], 0) + self.interactive()
-        main += self.blocks(source.blocks[1:], 0) + self.bibliography()
+        main = self.blocks(source.blocks, 0) + self.bibliography()
         parts = [
             '<a class="skip" href="#content">Skip to the content</a>',
             f"<header>\n<h1>{title}</h1>",
@@ -91,18 +86,6 @@ class _HtmlRenderer(Renderer):
             f'<main id="content">\n{main}</main>',
         ]
         return "\n".join(parts)
-
-    def interactive(self) -> str:
-        """Return the section that a script fills: beside its note nothing is there without one."""
-        moved = self.source.interactive
-        if moved is None:
-            return ""
-        self.contents.append((0, "", "explore", "Explore"))
-        home = '<div id="live" hidden></div>\n' if moved.script else ""
-        return (
-            '<section id="explore">\n<h2>Explore</h2>\n'
-            f"<p>{escape_html(moved.note)}</p>\n{home}</section>\n"
-        )
 
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> str:
         return "".join(self.block(block, depth) + "\n" for block in blocks)

@@ -1,14 +1,13 @@
-"""What stands around a page's content: head, policy, style, scripts and font, all in one file.
+"""What stands around a page's content: head, policy, style, script and font, all in one file.
 
-The content-security policy forbids every request. It lets those scripts run whose hash it names,
-which are the ones that this module puts into the page; the page can be read without them.
+The content-security policy forbids every request. It lets the script run whose hash it names,
+which this module puts into the page; the page can be read without it.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from symreln.document.escape import escape_html
@@ -25,31 +24,27 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; script-src "
 )
-SCRIPTS = ("page.js",)
-#: Those of a page with sliders, after its own.
-LIVE_SCRIPTS = ("live_plot.js", "live.js")
 
 
-def whole_page(title: str, body: str, own: Sequence[str] = ()) -> str:
+def whole_page(title: str, body: str) -> str:
     """Return an HTML file.
 
     Args:
         title: Plain text.
         body: Markup: what stands in the ``body`` element.
-        own: Scripts that only this page has.
     """
     mathematics = "<math" in body
-    scripts = [*(asset(name) for name in SCRIPTS), *own]
+    script = asset("page.js")
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape_html(title)}</title>",
-        *(f"<script>{script}</script>" for script in scripts),
+        f"<script>{script}</script>",
         f"<style>\n{_style(mathematics=mathematics)}</style>",
         "</head>",
         "<body>",
@@ -66,9 +61,9 @@ def asset(name: str) -> str:
     return (files("symreln.report") / name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: Iterable[str]) -> str:
-    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    return _POLICY + " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
+def _policy(script: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"{_POLICY}'sha256-{digest}'"
 
 
 def _style(*, mathematics: bool) -> str:

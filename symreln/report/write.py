@@ -20,7 +20,7 @@ from symreln.verifier.folder import sealed
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from symreln.document.document_model import Drawing, Interactive
+    from symreln.document.document_model import Drawing
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
@@ -63,18 +63,12 @@ def write_derivation(
         if documents:
             begin_gate_law(derivation)
         figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
-        moved = None
-        if any(each.interactive for each in documents):
-            # Here, because looking for formulas takes time; first, as what was begun does.
-            from symreln.report.live import interactive
-
-            moved = interactive(derivation)
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
         if figures is not None:
             written += _write_documents(
-                derivation, validation, figures, moved, draft.folder, documents, style, full
+                derivation, validation, figures, draft.folder, documents, style, full
             )
         return draft.moved(written)
 
@@ -108,7 +102,6 @@ def _write_documents(
     derivation: Derivation,
     validation: Validation | None,
     figures: _Figures,
-    moved: Interactive | None,
     folder: Path,
     wanted: Sequence[Format],
     style: Style | None,
@@ -118,10 +111,10 @@ def _write_documents(
     names, drawn = figures
     chapters = derivation_chapters(derivation, validation, names)
     drawings = tuple(ComingDrawing(name, drawn) for name in names)
-    document = whole_document(derivation, chapters, drawings, moved)
+    document = whole_document(derivation, chapters, drawings)
     made = []
     for each in wanted:
-        shown = document if full or each.interactive else on_paper(document)
+        shown = document if full or each.folds else on_paper(document)
         made.append(each.render(shown, style))
     files: dict[str, str | bytes] = {}
     proof = derivation.ask(certificate)

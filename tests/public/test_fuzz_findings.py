@@ -30,7 +30,7 @@ def test_a_graph_whose_flow_is_stiff_by_66_orders_of_magnitude() -> None:
     assert work_on(varied_tables(911147)) == "coupled modes"
 
 
-def test_a_page_of_data_beyond_float64_is_written_without_sliders() -> None:
+def test_a_page_of_data_beyond_float64_is_written() -> None:
     assert work_on(varied_tables(910420), write=True) == "closed"
 
 
