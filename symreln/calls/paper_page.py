@@ -30,8 +30,7 @@ from symreln.document.document_model import (
 from symreln.document.mathtext import slashed_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
-from symreln.experiment.measured_text import share_text
-from symreln.experiment.metrics import METRICS
+from symreln.experiment.metrics import METRICS, share_text
 from symreln.experiment.rows import HAND_SET
 from symreln.report import html
 from symreln.report.reproduction import (

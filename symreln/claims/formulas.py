@@ -169,16 +169,6 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
     return replace(found, letters=letters)
 
 
-def printed_laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
-    """Return the laws of every mode that learns, with the letters that formulas have, and these.
-
-    Raises:
-        NoClosedFormError: Not every mode that learns has a closed form; the message says why.
-    """
-    check_closed(derivation, "expr")
-    return derivation.ask(_laws)
-
-
 def _laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
     starts = _starts(derivation)
     named, begun = _named_starts(derivation)
@@ -376,12 +366,6 @@ def _named_starts(
         letters.append(Letter(symbol=own, value=value, says=said, follows=follows, begins=not zero))
         names |= {pathway: {symbol: own} for pathway in each.pathways}
     return names, letters
-
-
-def start_symbols(derivation: Derivation) -> dict[str, sp.Symbol]:
-    """Return the letter of π₀ (of the imbalance, where strengths start at 0) by pathway."""
-    names, _ = _named_starts(derivation)
-    return {pathway: own for pathway, each in names.items() for own in each.values()}
 
 
 def _given(derivation: Derivation) -> Iterator[Letter]:

@@ -12,19 +12,14 @@ values of the parameters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
-
-import sympy as sp
 
 from symreln.base.records import record
 from symreln.claims.derivation import Driver
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import HEAD_START
-from symreln.laws.ops import WRITTEN
-from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import (
@@ -34,7 +29,6 @@ if TYPE_CHECKING:
         StageDerivation,
     )
     from symreln.exact.scalar import Scalar
-    from symreln.laws.law import Law
 
 _CONJUGATE = "it is one of several conjugate modes, or is driven by one"
 _SEVERAL = "several earlier modes drive it, each until its own half-time"
@@ -192,30 +186,3 @@ def _multiple(image: ExactMatrix, of: ExactMatrix) -> Scalar | None:
     row, column, entry = place
     factor = image.entry(row, column) / entry
     return factor if (image - of.scale(factor)).is_zero else None
-
-
-def _start_in_effect(
-    law: Law, by: Law, r: sp.Expr, overlap: sp.Expr, nus: tuple[sp.Expr, ...]
-) -> sp.Expr:
-    """Return π̃₀, in the form that is evaluated.
-
-    Args:
-        law: Of the driven mode, as if nothing drove it.
-        by: Of the mode that drives it.
-        r: How strongly it is driven meanwhile.
-        overlap: γ.
-        nus: ν_r, ν_s and ν_γ.
-    """
-    source = replace(by, ops=WRITTEN)
-    factor = sigmoid_factor(WRITTEN, *nus)
-    whole = evaluated_factor(WRITTEN, law.s, r, overlap, source.half_time, law.tau, factor)
-    return law.strength0 * whole
-
-
-def planar_start(law: Law, by: Law, driver: Driver, derivation: Derivation) -> sp.Expr:
-    """Return π̃₀ of a mode of pathways in the parameters; arguments as above."""
-    symbols = derivation.spec.symbols
-    r = sp.sqrt(driver.squared.to_sympy(symbols))
-    overlap = driver.across.to_sympy(symbols) / (r * law.s)
-    nus = letters(r, law.s, overlap, by.s, lambda x: sp.sqrt(sp.Max(0, x)))
-    return _start_in_effect(law, by, r, overlap, nus)

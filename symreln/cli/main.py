@@ -83,7 +83,9 @@ GROUPS = {
         "sweep": _Row(
             "sweep", "contextual-3 --over network.hidden=100,200 --seeds 4", f"{_OUT}-sweep"
         ),
-        "depth": _Row("depth", "--set network.hidden=50 --seeds 10", f"{_OUT}-depth", trains=True),
+        "depth": _Row(
+            "deep_networks", "--set network.hidden=50 --seeds 10", f"{_OUT}-depth", trains=True
+        ),
         "reproduce": _Row("reproduce", "xor --out paper", "symreln-out/paper"),
     },
     "What there is": {

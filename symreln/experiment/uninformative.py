@@ -21,8 +21,7 @@ from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.probes import learning_modes
 from symreln.claims.starts import chain_of
 from symreln.errors import SymrelnError
-from symreln.experiment.measured_text import bound_text
-from symreln.experiment.metrics import DROP, drop_time
+from symreln.experiment.metrics import DROP, bound_text, drop_time
 from symreln.laws.integrate import DRAWN, PRECISE
 
 if TYPE_CHECKING:

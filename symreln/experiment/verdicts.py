@@ -16,8 +16,15 @@ from scipy.special import stdtrit
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.experiment.measured_text import bound_text, share_text
-from symreln.experiment.metrics import LEVEL, Interval, alone, around, simultaneous_radius
+from symreln.experiment.metrics import (
+    LEVEL,
+    Interval,
+    alone,
+    around,
+    bound_text,
+    share_text,
+    simultaneous_radius,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

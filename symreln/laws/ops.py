@@ -88,31 +88,6 @@ def _log(x: Any) -> Any:
     return sp.log(x, evaluate=not x.is_Add or x.is_number)
 
 
-def _evaluated(exp: Any, log: Any, log1p: Any, expm1: Any, log_gamma: Any) -> Ops:
-    return replace(
-        SYMPY,
-        exp=exp,
-        log=log,
-        log1p=log1p,
-        expm1=expm1,
-        log_gamma=log_gamma,
-        pace=lambda x: sp.S.One if x == 0 else log1p(x) / x,
-        relaxed=lambda rate, t: (
-            exp(-rate * t),
-            t if rate == 0 else -expm1(-rate * t) / rate,
-        ),
-    )
-
-
-def _written(function: Any) -> Any:
-    """Return a function that prints as one of SymPy's, and is it of numbers.
-
-    Of what has letters SymPy concludes nothing then, which takes it most of the time of a formula.
-    """
-    at_number = classmethod(lambda _, x: function(x) if x.is_Number else None)
-    return type(function.__name__, (sp.Function,), {"nargs": 1, "eval": at_number})
-
-
 def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x = rate * t
     with np.errstate(over="ignore"):
@@ -168,9 +143,16 @@ SYMPY = Ops(
     floor=sp.floor,
 )
 #: Expressions for code in float64: nothing overflows or cancels that does not with :data:`NUMPY`.
-EVALUATED = _evaluated(sp.exp, _log, log1p, expm1, sp.loggamma)
-#: The same to be printed as code and not looked at as formulas.
-WRITTEN = _evaluated(*map(_written, (sp.exp, sp.log, log1p, expm1, sp.loggamma)))
+EVALUATED = replace(
+    SYMPY,
+    log1p=log1p,
+    expm1=expm1,
+    pace=lambda x: sp.S.One if x == 0 else log1p(x) / x,
+    relaxed=lambda rate, t: (
+        sp.exp(-rate * t),
+        t if rate == 0 else -expm1(-rate * t) / rate,
+    ),
+)
 NUMPY = Ops(
     number=lambda x: np.asarray(float(x) if isinstance(x, Fraction) else x, dtype=float),
     exp=np.exp,

@@ -7,7 +7,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,10 +17,7 @@ from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.claims.balls import half_time
 from symreln.claims.formulas import formulas_of
-from symreln.document.mathtext import to_latex
-from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
-from symreln.report.mathml import to_mathml
 from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
@@ -164,19 +160,9 @@ class Modes(Sequence[ModeRow]):
         return text.getvalue()
 
     def __repr__(self) -> str:
-        rows = [
-            [row.label, row.pathway, *map(_text, _values(row)), *_rest(row)]
-            for row in self.rows[:MOST_ROWS]
-        ]
+        rows = [_cells(row) for row in self.rows[:MOST_ROWS]]
         table = plain_table(self._title(), list(_HEADER), rows) if rows else self._title()
         return "\n".join(line.rstrip() for line in table.splitlines() if line.strip())
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook, numbers as mathematics."""
-        head = "".join(f"<th>{name}</th>" for name in _HEADER)
-        body = "".join(_html_row(row) for row in self.rows[:MOST_ROWS])
-        title = escape(self._title())
-        return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>"
 
     def _title(self) -> str:
         left = len(self.rows) - MOST_ROWS
@@ -229,18 +215,16 @@ def _row(
 def _value(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol], letter: str) -> sp.Expr:
     if number.parameters:
         return number.to_sympy(symbols, letter)
-    return number.to_sympy() if number.is_radical else _certified(number.decimal()[0])
+    return number.to_sympy() if number.is_radical else sp.Float(number.decimal()[0], _DECIMALS)
 
 
-def _certified(decimal: str) -> sp.Float:
-    """Return a number of which 21 digits are printed."""
-    return sp.Float(decimal, _DECIMALS)
-
-
-def _values(row: ModeRow) -> tuple[sp.Expr | None, ...]:
-    """Return s, d and d_eff; the plateau is s over d_eff. Null modes have no use for the others."""
-    found = (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
-    return tuple(map(_readable, found))
+def _cells(row: ModeRow) -> list[str]:
+    """Return a row of the repr. Null modes have no use for d and d_eff."""
+    numbers = (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
+    steps = "" if row.half_time is None else f"{row.half_time:.4g}"
+    family = NULL_FAMILY if row.s == 0 else row.family
+    exact = [_text(_readable(number)) for number in numbers]
+    return [row.label, row.pathway, *exact, str(row.multiplicity), steps, family]
 
 
 def _readable(value: sp.Expr | None) -> sp.Expr | None:
@@ -250,27 +234,6 @@ def _readable(value: sp.Expr | None) -> sp.Expr | None:
     return value.evalf(_SHOWN)
 
 
-def _rest(row: ModeRow) -> list[str]:
-    steps = "" if row.half_time is None else f"{row.half_time:.4g}"
-    family = NULL_FAMILY if row.s == 0 else row.family
-    return [str(row.multiplicity), steps, family]
-
-
 def _text(value: Any) -> str:
     text = "" if value is None else str(value)
     return text if len(text) <= ROOM else text[: ROOM - 1] + "…"
-
-
-def _html_row(row: ModeRow) -> str:
-    cells = [
-        _math(symbol_latex(row.label)),
-        escape(row.pathway),
-        *("" if each is None else _math(to_latex(each)) for each in _values(row)),
-        *map(escape, _rest(row)),
-    ]
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _math(latex: str) -> str:
-    """Return mathematics that a browser draws by itself, wherever the table stands."""
-    return to_mathml(latex)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Literal
 
 import sympy as sp
+from sympy.printing.numpy import NumPyPrinter
 
 from symreln.base.records import record
 from symreln.claims.derivation import Derivation, ModeDerivation
@@ -29,11 +30,12 @@ from symreln.claims.numeric_formula import NumericFormula, has_room
 from symreln.errors import InputError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
-from symreln.report.code import PythonPrinter, statements
 from symreln.specs.finding import nearest, shown
 
 Library = Literal["numpy", "jax", "torch"]
 
+#: Beyond it an integer is no number of a library's.
+_LARGEST_INTEGER = 2**63 - 1
 #: Characters of a function's arguments that stand on one line.
 _WIDTH = 80
 #: A docstring's lines are those that are given.
@@ -60,6 +62,66 @@ def _given(name, free, following):
 '''
 
 
+class _PythonPrinter(NumPyPrinter):
+    """Formulas in a library that has NumPy's names; numbers are Python's.
+
+    SymPy's own types are too narrow for what its printer passes, hence ``Any``.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._kf = {
+            name: own.replace("numpy.", f"{module}.") for name, own in NumPyPrinter._kf.items()
+        }
+        super().__init__({"fully_qualified_modules": True})
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        whole = rational or expr.base.is_number
+        return str(self._hprint_Pow(expr, whole, f"{self._module}.sqrt"))
+
+    def _print_Max(self, expr: Any) -> str:
+        parts = [str(self.doprint(each)) for each in expr.args]
+        return reduce(lambda one, other: f"{self._module}.maximum({one}, {other})", parts)
+
+
+def _statements(
+    exprs: Iterable[Any], printer: Any, form: str
+) -> tuple[list[str], list[str], list[str]]:
+    """Return expressions as text, after statements of what occurs in them more than once.
+
+    Args:
+        exprs: What is computed.
+        printer: SymPy's, of the language.
+        form: How the language names a number, a format of the name and of what it is.
+
+    Returns:
+        Statements that have no time, those that have, and the expressions.
+    """
+    names = sp.numbered_symbols("_x")
+    parts, left = sp.cse(list(map(_in_floats, exprs)), symbols=names, order="none")
+    moving: set[Any] = {TIME}
+    still, timed = list[str](), list[str]()
+    for name, part in parts:
+        own = timed if part.free_symbols & moving else still
+        if own is timed:
+            moving.add(name)
+        own.append(form.format(name, printer.doprint(part)))
+    return still, timed, list(map(printer.doprint, left))
+
+
+def _in_floats(expr: Any) -> Any:
+    """Return an expression with floats for what no library has: long integers, ln 2."""
+    parts: Any = sp.preorder_traversal(expr)
+    values = {
+        each: each.evalf(17)
+        for each in parts
+        if (each.is_Function and each.is_number)
+        or (each.is_Rational and max(abs(each.p), each.q) > _LARGEST_INTEGER)
+    }
+    given = {each: value for each, value in values.items() if value.is_Float}
+    return expr.xreplace(given) if given else expr
+
+
 @record
 class _Dialect:
     """How a library is written.
@@ -75,9 +137,9 @@ class _Dialect:
     tensors: bool = False
 
     @cached_property
-    def printer(self) -> PythonPrinter:
+    def printer(self) -> _PythonPrinter:
         """How formulas are written with it."""
-        return PythonPrinter(self.name)
+        return _PythonPrinter(self.name)
 
     @property
     def opening(self) -> str:
@@ -228,7 +290,7 @@ class _Module:
 
     def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
         """Return a function of an expression, its common parts named."""
-        still, moving, (result,) = statements([expr], self.dialect.printer, "{} = {}")
+        still, moving, (result,) = _statements([expr], self.dialect.printer, "{} = {}")
         result = f"0*{TIME}" if result == "0" and expr.has(TIME) else result  # in t's shape
         body = [*still, *moving, f"return {result}"]
         letters = self._letters(expr)
@@ -238,7 +300,7 @@ class _Module:
         self, name: str, says: str, terms: Sequence[Any], letters: list[Letter], shown: str
     ) -> str:
         """Return a function of a sum, one term a line."""
-        still, moving, (first, *others) = statements(terms, self.dialect.printer, "{} = {}")
+        still, moving, (first, *others) = _statements(terms, self.dialect.printer, "{} = {}")
         shown_terms = [f"    {first}", *(f"    + {each}" for each in others)]
         body = [*still, *moving, "return (", *shown_terms, ")"]
         return self._written(name, says, letters, body, shown, timed=True)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
 from symreln.experiment import rows
-from symreln.experiment.measured_text import share_text
-from symreln.experiment.metrics import METRICS
+from symreln.experiment.metrics import METRICS, share_text
 from symreln.experiment.rows import FLOOR, PUBLISHED, left_of, named
 from symreln.report.summary import short
 

@@ -21,14 +21,14 @@ def derivation_summary(derivation: Derivation) -> list[str]:
     """Return title and verdict, the first modes that learn, and how many checks hold."""
     verdict = derivation.verdict
     reasons = [short(f"  - {each.partition(';')[0]}") for each in verdict.reasons[:MOST_REASONS]]
-    warned = warnings_of(derivation)
+    warned, constants = warnings_of(derivation), derivation.ask(printed_constants)
     return [
         derivation.spec.title,
         f"verdict: {verdict.level.value}",
         *reasons,
         *_modes(derivation, MOST_LINES - 4 - len(reasons) - len(warned)),
         *warned,
-        _checks_line(derivation),
+        f"checks: {checks_text(derivation)}; free constants: {count_free(constants)}",
     ]
 
 
@@ -60,12 +60,6 @@ def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) ->
 def numbers_of(mode: ModeDerivation, notation: Notation) -> dict[str, str]:
     """Return s, d and d_eff of a mode as the terminal shows them, a dash where there is none."""
     return {name: short_number(getattr(mode, name), notation) for name in ("s", "d", "d_eff")}
-
-
-def _checks_line(derivation: Derivation) -> str:
-    """Return how many checks hold, and which constants are free."""
-    constants = derivation.ask(printed_constants)
-    return f"checks: {checks_text(derivation)}; free constants: {count_free(constants)}"
 
 
 def checks_text(derivation: Derivation) -> str:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent, positional
-from symreln.experiment.measured_text import interval_text, share_text
-from symreln.experiment.metrics import METHOD
+from symreln.experiment.metrics import METHOD, interval_text, share_text
 from symreln.report.validation_json import floor_to_json
 
 if TYPE_CHECKING:

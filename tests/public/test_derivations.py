@@ -60,7 +60,7 @@ def test_committed_certificates_verify_without_the_package():
 
     import symreln.verifier
 
-    folder = Path(symreln.verifier.__file__).parents[2]
+    folder = Path(symreln.verifier.__file__).parents[1]
     program = f"import sys; sys.path.append({str(folder)!r}); "
     program += "from verifier.__main__ import main; main()"
     for name in rebuild.NAMES:

@@ -169,8 +169,8 @@ def test_gates_that_were_found_are_a_spec():
     assert {pathway.gate for pathway in spec.pathways} == {
         tuple(int(k == place) for k in range(4)) for place in range(4)
     }
-    with pytest.raises(InputError, match='samples has no meaning with method="kmeans"'):
-        sr.gates(sr.load("xor"), "kmeans", samples=3)
+    with pytest.raises(InputError, match='clusters has no meaning with method="enumerate"'):
+        sr.gates(sr.load("xor"), "enumerate", clusters=3)
 
 
 def test_a_command_is_its_call_and_printing(tmp_path, capsys):
@@ -183,14 +183,6 @@ def test_a_command_is_its_call_and_printing(tmp_path, capsys):
     found.save(tmp_path / "again")
     for path in (tmp_path / "again").iterdir():
         assert path.read_bytes() == (tmp_path / path.name).read_bytes()
-
-
-def test_a_notebook_draws_the_modes_without_a_script():
-    """Formulas are MathML with their LaTeX beside them; names of users are text."""
-    table = sr.derive(sr.load("xor")).modes._repr_html_()
-    assert r">\pi_{1,1}</annotation>" in table
-    assert r"\frac{\sqrt{\Delta^{2} + 2}}{4}</annotation>" in table
-    assert "$" not in table
 
 
 def test_latex_for_a_notebook_is_the_formulas_of_the_first_page():

@@ -60,7 +60,7 @@ def test_bytes_are_equal_twice(render, twice):
 
 
 def test_modules_load_what_they_need_when_they_need_it():
-    modules = ["document.model", "base.jsonio"]
+    modules = ["document.document_model", "base.jsonio"]
     rest = ("latex", "html", "typst")
     modules += [f"report.{name}" for name in rest]
     code = "import sys\n" + "".join(f"import symreln.{name}\n" for name in modules)

@@ -23,8 +23,7 @@ from symreln.document.document_model import (
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import phrase, say, typeset
-from symreln.experiment.measured_text import bound_text, interval_text, share_text
-from symreln.experiment.metrics import METRICS
+from symreln.experiment.metrics import METRICS, bound_text, interval_text, share_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.rows import HAND_SET
 from symreln.laws.law import strength_symbol
