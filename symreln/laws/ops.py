@@ -150,7 +150,7 @@ EVALUATED = replace(
     pace=lambda x: sp.S.One if x == 0 else log1p(x) / x,
     relaxed=lambda rate, t: (
         sp.exp(-rate * t),
-        t if rate == 0 else sp.Mul(expm1(-rate * t), -1 / rate),
+        t if rate == 0 else expm1(-rate * t) / -rate,
     ),
 )
 NUMPY = Ops(
