@@ -117,7 +117,7 @@ def test_earlier_results_stay_and_so_does_what_a_run_has_finished(
     assert verify_file(out)
     assert not [*temporary.iterdir()]
     ends_while("deriving: checks")
-    asked = ("derive", "linear-hierarchy", "--out", out, "--time-limit", "90")
+    asked = ("derive", "contextual-3", "--out", out, "--time-limit", "90")
     assert command(*asked).code == 4
     assert held(out) == before
 
