@@ -1,4 +1,4 @@
-"""What a Python user calls beside deriving and validating: one call a command of the same name.
+"""What a Python user calls: one call a command of the same name.
 
 The commands print what these calls return.
 """

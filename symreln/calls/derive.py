@@ -1,4 +1,4 @@
-"""What a Python user calls: every command of the command line as a function, results as values."""
+"""Deriving: the call, and everything that can be asked of a derivation."""
 
 from __future__ import annotations
 

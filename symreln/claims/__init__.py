@@ -1,1 +1,1 @@
-"""What is derived and what follows from it: the rules that fill the ledger."""
+"""What is derived and what follows from it: findings, and the table of the rules that find them."""

@@ -140,7 +140,7 @@ class _Couplings(Claim):
         """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
         target, source = self.stage.pathways[p], self.stage.pathways[j]
         unknown = not self.derivation.spec.has_values
-        if unknown or _learning(target) * _learning(source) > MOST_ENTRIES:
+        if unknown or target.rank * source.rank > MOST_ENTRIES:
             return {"overlap": None, "input_overlap": None}
         place = self.derivation.stages.index(self.stage)
         pathways = self.derivation.ask(at_values).stages[place].pathways
@@ -230,10 +230,6 @@ def _common(modes: list[dict[str, Any]]) -> dict[str, Any] | None:
         return None
     shared = [{key: mode[key] for key in ("overlap", "input_overlap")} for mode in modes]
     return shared[0] if all(each == shared[0] for each in shared) else None
-
-
-def _learning(pathway: PathwayDerivation) -> int:
-    return sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
 
 
 def _cell(latex: str) -> Content:

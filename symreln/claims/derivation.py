@@ -104,6 +104,11 @@ class PathwayDerivation:
         """Whether the two correlations have a joint eigenbasis."""
         return diagonalisable(self.spectrum)
 
+    @property
+    def rank(self) -> int:
+        """How many modes have s > 0, degenerate ones one by one."""
+        return sum(mode.multiplicity for mode in self.modes if not mode.is_null)
+
     @cached_property
     def vectors(self) -> dict[str, tuple[Columns, Columns]]:
         """(U, V) of every mode with s > 0, by label, exact and before any conversion."""

@@ -64,13 +64,13 @@ def from_weights(
         >>> solution.to_numpy([0, 50])[1].round(6).tolist()
         [[2.0, 1.0], [2.0, -1.0]]
     """
-    what, call = "a derivation of pathways", "sr.from_weights(sr.derive(spec), w1, w2)"
-    pathways = instance_of(derivation, Derivation, what, "from_weights", call)
-    why = _why_not(pathways)
+    what, call = "a derivation", "sr.from_weights(sr.derive(spec), w1, w2)"
+    derivation = instance_of(derivation, Derivation, what, "from_weights", call)
+    why = _why_not(derivation)
     if why:
         msg = f"from_weights: {why}"
         raise NotSupportedError(msg)
-    numbers = pathways.ask(at_values)
+    numbers = derivation.ask(at_values)
     effective = numbers.pathways[0].effective
     rows = effective.sigma_yx.select(rows=effective.pathway.outputs)
     (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")

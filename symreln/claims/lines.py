@@ -147,7 +147,7 @@ def _notes(line: Line) -> Items:
 
 
 def derivation_lines(derivation: Derivation) -> DerivationLines:
-    """Return the derivation of pathways line by line.
+    """Return the derivation line by line.
 
     Raises:
         ArithmeticError: A line's check failed: a bug of symreln, and nothing is printed.

@@ -163,14 +163,14 @@ def width_of(derivation: Derivation) -> _Width | None:
 def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
     """Return the pathways whose hidden units are fewer than the modes that they would learn."""
     units = derivation.known.units
-    if units is None or all(_rank(p) <= _units(p, units) for p in derivation.pathways):
+    if units is None or all(p.rank <= _units(p, units) for p in derivation.pathways):
         return ()
     reason = _reason(derivation)
     source = derivation if reason else derivation.ask(at_values)
     return tuple(
         _narrow(pathway, _units(pathway, units), reason, whole)
         for pathway, whole in zip(source.pathways, derivation.pathways, strict=True)
-        if _rank(pathway) > _units(pathway, units)
+        if pathway.rank > _units(pathway, units)
     )
 
 
@@ -187,10 +187,6 @@ def own_curves(derivation: Derivation) -> Match:
 def _units(pathway: PathwayDerivation, units: Fraction) -> int:
     own = pathway.effective.pathway.hidden
     return max(1, round(units)) if own is None else own
-
-
-def _rank(pathway: PathwayDerivation) -> int:
-    return sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
 
 
 def _reason(derivation: Derivation) -> str:
@@ -222,7 +218,7 @@ def _narrow(
     return NarrowPathway(
         pathway=pathway,
         units=units,
-        rank=_rank(pathway),
+        rank=pathway.rank,
         found=found,
         undecided=reason,
         declared=not reason and any(n.parameters for n in numbers if n is not None),

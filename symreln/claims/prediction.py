@@ -1,8 +1,7 @@
 """Numbers from a derivation: float64 curves of any level; certified ones are in balls.
 
-This is the named place where exact results become floats.
-
-Numbers from a derivation whose gates switch: weights are carried from phase to phase.
+This is the named place where exact results become floats. Where gates switch, weights are carried
+from phase to phase.
 """
 
 from __future__ import annotations

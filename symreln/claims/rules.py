@@ -2,7 +2,7 @@
 
 A rule is a function of a derivation that returns a claim, several, or None
 (:mod:`symreln.claims.claim`). A new one is a file and a line here: document, derivation.json,
-terminal and checks walk these tables, each in their order.
+terminal and checks walk this table.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.laws.law import Regime, Start
 
-_A0, _B0, _S, _UNITS, _H = sp.symbols("a_0 b_0 s N h", positive=True)
+_A0, _B0, _S, _UNITS = sp.symbols("a_0 b_0 s N", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)
 _GROWN = sp.exp(_S * TIME / TIME_CONSTANT)
 #: What grows of a product of two amplitudes, and what dies out.

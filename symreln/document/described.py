@@ -105,27 +105,23 @@ def in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
     return power + matrix_latex(shown), said
 
 
-def matrix_latex(
-    rows: Sequence[Sequence[Entry]],
-    *,
-    largest: int = LARGEST,
-) -> str:
+def matrix_latex(rows: Sequence[Sequence[Entry]]) -> str:
     r"""Return the LaTeX of a matrix.
 
-    More than ``largest`` rows or columns are abbreviated: the first and the last are shown, with
-    dots between.
+    More than :data:`LARGEST` rows or columns are abbreviated: the first and the last are shown,
+    with dots between.
 
     Args:
         rows: Entries: LaTeX of our own making, expressions, or integers. A matrix of blocks is the
             same thing with the blocks' names as entries.
-        largest: Rows or columns that are shown in full.
+        LARGEST: Rows or columns that are shown in full.
     """
     cells = [[_cell(entry) for entry in row] for row in rows]
     if not cells or len({len(row) for row in cells}) != 1 or not cells[0]:
         msg = f"matrix: rows of {[len(row) for row in cells]} entries. Give rows of one length."
         raise InputError(msg)
-    if max(len(cells), len(cells[0])) > largest:
-        cells = _abbreviated(cells, largest)
+    if max(len(cells), len(cells[0])) > LARGEST:
+        cells = _abbreviated(cells, LARGEST)
     body = r" \\ ".join(" & ".join(row) for row in cells)
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
@@ -136,15 +132,15 @@ def _cell(entry: Entry) -> str:
     return to_latex(sp.Integer(entry) if isinstance(entry, int) else entry)
 
 
-def _abbreviated(cells: list[list[str]], largest: int) -> list[list[str]]:
+def _abbreviated(cells: list[list[str]], LARGEST: int) -> list[list[str]]:
     """Return the first few and the last rows and columns, dots in place of the others."""
-    kept_rows = _kept(len(cells), largest)
-    kept_columns = _kept(len(cells[0]), largest)
+    kept_rows = _kept(len(cells), LARGEST)
+    kept_columns = _kept(len(cells[0]), LARGEST)
     return [[_entry(cells, r, c) for c in kept_columns] for r in kept_rows]
 
 
-def _kept(count: int, largest: int) -> list[int | None]:
-    return list(range(count)) if count <= largest else [0, 1, 2, None, count - 1]
+def _kept(count: int, LARGEST: int) -> list[int | None]:
+    return list(range(count)) if count <= LARGEST else [0, 1, 2, None, count - 1]
 
 
 def _entry(cells: list[list[str]], row: int | None, column: int | None) -> str:

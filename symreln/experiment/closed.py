@@ -140,7 +140,7 @@ def check_covered(numbers: Derivation) -> None:
         raise NotSupportedError(msg)
     needed = law_of(known).units_per_mode
     for pathway, trained in zip(numbers.pathways, gated_pathways(numbers.spec), strict=True):
-        rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+        rank = pathway.rank
         if trained.hidden < needed * rank:
             each = "one each" if needed == 1 else "two each, for amplitudes that start apart"
             msg = (

@@ -1,4 +1,4 @@
-"""Every pair of curves of a confrontation that is compared, by the interface's names."""
+"""Every pair of curves of a confrontation that is compared, by its name in validation.json."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def _halved_rate(again: Trials, pair: str) -> Iterator[Row]:
         yield Row(pair=pair, assumption=STEP, replaced="", before=before, why_not=why)
 
 
-def _halved_scale(again: Trials, pair: str, first: Fraction = HALF, measured: str = "") -> Row:
+def _halved_scale(again: Trials, pair: str, first: Fraction, measured: str) -> Row:
     """Return what a smaller initial scale leaves, from a first factor on."""
     return _replaced(
         again,

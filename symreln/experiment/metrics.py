@@ -1,7 +1,7 @@
 """Distances between loss curves, their intervals, what seeds differ by, and drift of gates.
 
 No training and no symbols: curves in, numbers out. A curve is a loss at steps 0, 1, 2, …, one value
-a step. Source of the definitions: the interface's ``validation.json``.
+a step. ``validation.json`` has them by these names.
 
 **Intervals.** What is measured is how far theory is from the mean over *all* networks, of which
 the trained ones are a sample. Distances are norms of a difference of curves, so by the triangle
@@ -28,7 +28,7 @@ from symreln.base.rounding import all_digits, percent, positional
 from symreln.document.document_model import Content, Math
 from symreln.errors import InputError
 
-DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
+DROP = 0.9  # drop time: the first step with a loss under this share of the first
 
 
 Number = TypeVar("Number")

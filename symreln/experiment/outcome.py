@@ -65,9 +65,9 @@ class Validation(Immutable, Predictions):
         network: The trained ReLU (or linear) networks; None where none was trained.
         gdln: The trained gated deep linear networks.
         aligned: A GDLN that started aligned with the modes, as closed forms assume, or None.
-        pairs: Every pair of curves that is compared, by the interface's names: "theory_vs_…" is
-            the judged curve, "closed_vs_…" and "reduced_vs_…" are both; "mean_field_vs_relu" is the
-            mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
+        pairs: Every pair of curves that is compared, by their names in validation.json:
+            "theory_vs_…" is the judged curve, "closed_vs_…" and "reduced_vs_…" are both;
+            "mean_field_vs_relu" is the mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
             "…_vs_aligned" what starts as closed forms assume.
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
@@ -223,7 +223,7 @@ class Validation(Immutable, Predictions):
 
     @cached_property
     def numbers(self) -> Derivation:
-        """The derivation of pathways at its parameters' values."""
+        """The derivation at its parameters' values."""
         return self.derivation.ask(at_values)
 
     @property

@@ -1,11 +1,10 @@
 r"""All that is predicted of the networks of a spec before any of them is trained.
 
-The Monte Carlo error of the judged curve, from the standard errors of estimated constants.
-
-What Assumption 2.1.1 would predict where it does not hold: modes that keep to their directions.
-
-Mutual diagonalisability says that the singular vectors of every pathway's correlation stay the
-network's own: W_p(t) = Σ_α π_α(t) u_α v_αᵀ at all times. Projecting the pathway's error on them,
+That is the judged curve with its Monte Carlo error, from the standard errors of estimated
+constants, and what Assumption 2.1.1 would predict where it does not hold: modes that keep to their
+directions. Mutual diagonalisability says that the singular vectors of every pathway's correlation
+stay the network's own: W_p(t) = Σ_α π_α(t) u_α v_αᵀ at all times. Projecting the pathway's error on
+them,
 
 .. math:: \tau \dot\pi_\alpha = 2 \pi_\alpha u_\alpha^\top E(p) v_\alpha, \qquad
           E(p) = \Sigma^{yx}(p) - \sum_j O_p O_j W_j \Sigma^x(j, p),

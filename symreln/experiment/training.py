@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 RELU, GDLN = "relu", "gdln"
-"""The interface's names of the network (also a linear one) and of the gated one."""
+"""Names in validation.json of the network (also a linear one) and of the gated one."""
 
 Phase = tuple[int, tuple[GatedPathway, ...]]
 """First step, and the pathways with the gates from there on."""

@@ -40,7 +40,8 @@ class RaceReport(Result):
     Attributes:
         race: The race.
         spec: As it was given.
-        learned: The spec with what is learned in place of its targets, others parameters declared.
+        learned: The spec with what is learned in place of its targets, other parameters at their
+            values.
         beside: Patterns that are asked for and do not run.
         seeds: Networks at every point; 0 where none were trained.
         points: What they took, by value of the parameter.

@@ -75,7 +75,7 @@ class AffineCoupling:
     """E = offsets − matrix @ W, loss = ½‖targets − outputs @ W‖² + floor.
 
     Attributes:
-        shapes, rate: See :class:`Coupling`.
+        shapes, rate: See :class:`_Coupling`.
         offsets: Shape (entries,).
         matrix: Shape (entries, entries).
         targets: Shape (rows,).

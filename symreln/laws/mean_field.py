@@ -10,7 +10,7 @@ with the mean over the initialisation distribution. With N particles this *is* g
 a ReLU network of N units whose initial weights are balanced: useful as the limit of width, with a
 Monte Carlo error, and not a prediction of the theory.
 
-_Particles are drawn in pairs of opposite signs and turned until their second moments are those of
+Particles are drawn in pairs of opposite signs and turned until their second moments are those of
 the distribution exactly: linear modes then start exactly as expected. The Monte Carlo error is
 measured by a second, independent draw.
 
@@ -210,7 +210,7 @@ class _Particles:
 
 
 class _Ensemble:
-    """_Particles of one draw."""
+    """Particles of one draw."""
 
     def __init__(
         self,

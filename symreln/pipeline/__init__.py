@@ -1,1 +1,1 @@
-"""The pipeline: rules in order, and the certificate."""
+"""The pipeline: derive, check, and write the certificate."""

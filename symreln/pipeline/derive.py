@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @phase("deriving")
-def derive(spec: Spec, begin: Callable[[Derivation], object] = bool) -> Derivation:
+def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -> Derivation:
     """Derive the dynamics of every pathway of a spec.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a

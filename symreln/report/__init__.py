@@ -1,1 +1,1 @@
-"""The document model, its renderers (LaTeX, HTML, JSON), printed mathematics and figures."""
+"""Findings as documents, JSON, terminal text, programs and figures."""

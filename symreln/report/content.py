@@ -122,7 +122,7 @@ def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Bl
     method = "" if validation is None else validation.prediction.method
     modes = modes_figure(derivation, confronted=validation is not None, method=method)
     return (
-        result_chapter(derivation, validation, _figures((modes,), validation), notation),
+        result_chapter(derivation, validation, _figures(modes, validation), notation),
         data_chapter(derivation, notation),
         verdict_chapter(derivation),
         derivation_chapter(derivation, notation),
@@ -132,18 +132,13 @@ def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Bl
     )
 
 
-def _figures(own: tuple[Figure, ...], validation: Validation | None) -> tuple[Figure, ...]:
-    """Return the figures of the first page, that of the losses first.
-
-    Args:
-        own: The derivation's own figures.
-        validation: What training showed, or None; its figure of losses replaces the derivation's.
-    """
+def _figures(modes: Figure, validation: Validation | None) -> tuple[Figure, ...]:
+    """Return the figures of the first page, that of the losses first where there was training."""
     if validation is None:
-        return own
+        return (modes,)
     from symreln.report.chapters.agreement import loss_figure
 
-    return (loss_figure(validation), *(each for each in own if each.name != "loss"))
+    return loss_figure(validation), modes
 
 
 def _confronted(validation: Validation | None) -> list[Block]:

@@ -7,7 +7,7 @@ often, which is most of the time that a small figure takes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
@@ -132,15 +132,12 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     return drawn
 
 
-def legend_below(
-    ax: Axes, handles: Sequence[Any] = (), labels: Sequence[str] = (), *, columns: int = 3
-) -> None:
-    """Put a legend below the axes of the figure of ``ax``: of what ``ax`` shows by default.
+def legend_below(ax: Axes, *, columns: int = 3) -> None:
+    """Put a legend of what ``ax`` shows below the axes of its figure.
 
     It has fewer columns where labels are too long for as many.
     """
-    if not handles:
-        handles, labels = ax.get_legend_handles_labels()
+    handles, labels = ax.get_legend_handles_labels()
     figure = ax.figure.figure
     where = "lower left" if figure.get_layout_engine() is None else "outside lower left"
     for count in range(columns, 0, -1):

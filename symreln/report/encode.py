@@ -74,7 +74,7 @@ class Encoder:
         return {name: self(getattr(value, name)) for name in names}
 
     def number(self, value: AlgebraicNumber | Scalar | Fraction | None) -> Any:
-        """Return a number as the interface's object, None where there is none."""
+        """Return a number as an object of JSON, None where there is none."""
         return self(Scalar.of(value) if isinstance(value, Fraction) else value)
 
     def _object(self, value: AlgebraicNumber | Scalar | Claim) -> dict[str, Any]:

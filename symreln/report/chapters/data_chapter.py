@@ -216,7 +216,7 @@ def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
     spec, dataset = derivation.spec, derivation.spec.dataset
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = groups_of(range(dataset.n_y), dataset.output_groups)
-    rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+    rank = pathway.rank
     lines: list[str] = []
     for matrix, name, rows, more, end in (
         (effective.sigma_yx, "yx", outputs, rf", \quad \text{{of rank }} {rank}", ","),

@@ -202,7 +202,7 @@ def _cells(
         "s": _number(mode.s, notation, group.symbol(mode, "s")),
         "d": _number(mode.d if joint else None, notation, group.symbol(mode, "d")),
         "d_eff": _number(mode.d_eff, notation, group.symbol(mode, group.d_letter(mode))),
-        "plateau": _plateau(derivation, group, mode, notation) if joint else NONE,
+        "plateau": _plateau(group, mode, notation) if joint else NONE,
         "half-time": NONE
         if half is None or half.decimal is None
         else Math(decimal_latex(*half.decimal, digits=5)),
@@ -218,9 +218,7 @@ def _number(number: AlgebraicNumber | None, notation: Notation, name: str) -> Co
     return number_cell(number, notation, name)
 
 
-def _plateau(
-    derivation: Derivation, group: PathwayOrbit, mode: ModeDerivation, notation: Notation
-) -> Content:
+def _plateau(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> Content:
     """Return where a strength grows to: that of the pathway alone where modes do not close."""
     if mode.strength is not None:
         plateau = group.renamed(mode, mode.strength.plateau)

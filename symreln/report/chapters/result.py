@@ -186,7 +186,6 @@ def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     if is_linear(derivation):
         yield say(r"With one layer, strengths are $\pi = u^{\top} W_p v$ of the weights")
         yield equation(SOLUTION[0], f"{SOLUTION[2]}.")
-    notation = Notation.of(derivation.spec)
     yield say(
         "The equations that are integrated are in [#sec:lines]. "
         * (not is_linear(derivation))
