@@ -67,8 +67,8 @@ class Validation(Immutable, Predictions):
         aligned: A GDLN that started aligned with the modes, as closed forms assume, or None.
         pairs: Every pair of curves that is compared, by their names in validation.json:
             "theory_vs_…" is the judged curve, "closed_vs_…" and "reduced_vs_…" are both;
-            "mean_field_vs_relu" is the mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
-            "…_vs_aligned" what starts as closed forms assume.
+            "mean_field_vs_relu" is the mean-field simulation, "flow_vs_…" the reduction by
+            infinitely small steps, "…_vs_aligned" what starts as closed forms assume.
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
         diagnosis: What was replaced where theory and training disagree, and what it left.
