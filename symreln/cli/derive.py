@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from symreln.base.beside import helper
+from symreln.base.lazy import lazy
 from symreln.errors import InputError
 from symreln.report.formats import document_formats, require_formats
 from symreln.report.latex_style import Style
 from symreln.report.results_folder import require_folder
 
+(load,) = lazy("task_library", "load")
+(pipeline,) = lazy("pipeline", "derive")
+(early,) = lazy("claims", "early")
+drawings, terminal, write = lazy("report", "drawings terminal write")
 #: What figures are drawn with: half a second of imports.
 _DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
 
@@ -38,13 +42,9 @@ def derive(
     require_formats(formats)
     style, drawing = Style.of(latex), _DRAWS if document_formats(formats) else ()
     with helper(*drawing, first="symreln.report.flat"):
-        load = import_module("symreln.task_library.load").load
-        pipeline = import_module("symreln.pipeline.derive")
-        asked = load(spec, overrides, allow_outside=allow_outside)
+        asked = load.load(spec, overrides, allow_outside=allow_outside)
         derivation = pipeline.derive(asked, lambda found: _begin(found, formats))
-        write = import_module("symreln.report.write").write_derivation
-        files = write(derivation, out, formats=formats, style=style, full=full)
-        terminal = import_module("symreln.report.terminal")
+        files = write.write_derivation(derivation, out, formats=formats, style=style, full=full)
         terminal.note_earlier_run(out)
         terminal.show_derivation(
             terminal.derivation_said(derivation, files, as_json=as_json), out, files
@@ -57,6 +57,5 @@ def _begin(derivation: Any, formats: Sequence[str]) -> None:
     documents = document_formats(formats)
     if documents:
         with suppress(InputError, OverflowError):  # which those say who ask for it
-            import_module("symreln.claims.early").begin_early_strengths(derivation)
-            still = import_module("symreln.report.drawings").STILL
-            derivation.ask(still[any(each.latex for each in documents)])
+            early.begin_early_strengths(derivation)
+            derivation.ask(drawings.STILL[any(each.latex for each in documents)])

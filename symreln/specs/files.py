@@ -128,10 +128,10 @@ def decoded(data: bytes, expected: str, save: str) -> str:
     Raises:
         Finding: It is empty, or no UTF-8.
     """
-    kind = "in UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ""
-    kind = kind or "that is empty" * (not data.strip())
-    kind = kind or "that is no text" * (b"\x00" in data[:1024])
-    need(not kind, f"a file {kind}", expected, save)
+    need(not data.startswith((b"\xff\xfe", b"\xfe\xff")), "a file in UTF-16", expected, save)
+    need(data.strip(), "an empty file", expected)
+    named = "An NPZ file is named with data = … in [dataset]."
+    need(b"\x00" not in data[:1024], "a binary file", expected, named)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -178,6 +178,8 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
         marked = data.startswith(b"\xef\xbb\xbf")
         hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
         need(not marked, "a byte-order mark at the start", "TOML in UTF-8 without one", hint)
+        hint = "It needs a [dataset] and a [[pathway]]; `symreln tasks` shows examples."
+        need(data.strip(), "an empty file", "a spec", hint)
         text = decoded(data, "a spec: TOML in UTF-8", 'Save it as "UTF-8" in your editor.')
         found, hint = f"a key of more than {MAX_KEY_PARTS} parts", "Dots make tables in tables."
         need(not _LONG_KEY.search(text), found, f"at most {MAX_KEY_PARTS} parts", hint)

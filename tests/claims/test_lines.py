@@ -29,9 +29,9 @@ from symreln.laws.shared_chain import SharedChain
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 from symreln.report import html
-from tests.golden.specs import OWN
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
+from tests.own_specs import OWN
 
 S, D = sp.symbols("s d", positive=True)
 LAWS: dict[str, Law] = {

@@ -9,7 +9,7 @@ import pytest
 import symreln as sr
 from symreln.document.document_model import plain_text, walk
 from symreln.report.content import derivation_document
-from tests.golden.specs import OWN
+from tests.own_specs import OWN
 
 
 def sentences(validation: sr.Validation) -> list[str]:
