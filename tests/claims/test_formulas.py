@@ -22,16 +22,6 @@ NETWORK = {
     "steps": 2500,
     "activation": "linear",
 }
-#: Two equal modes of a later pathway, that modes with other half-times drive: no closed form.
-APART: dict[str, Any] = {
-    "dataset": {
-        "X": [[1, 0, 1, 0], [0, 1, 0, 1]],
-        "Y": [[9, 0, 7, 0], [0, 5, 0, 3]],
-        "labels": {"context": [1, 1, 2, 2]},
-    },
-    "pathway": [{"name": "common"}, {"name": "first", "gate": "context == 1", "stage": 2}],
-    "network": NETWORK,
-}
 #: White inputs and targets whose squares have a cubic without rational roots.
 CUBIC: dict[str, Any] = {
     "dataset": {

@@ -9,16 +9,13 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from symreln.base import jsonio
-from symreln.cli import main as cli
 from symreln.verifier.numbers import MOST_DIGITS
 from tests.cli.command import command
 
-ROOT = Path(cli.__file__).parents[2]
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")
 
 

@@ -46,14 +46,6 @@ def test_no_line_is_wider_than_the_terminal(
 
 letters = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
 cells = letters | st.sampled_from(["[bold]x[/]", "a  b", "sqrt(2)*c/16 + 1", "x" * 200, ":smile:"])
-hostile = cells | st.text(max_size=6) | st.sampled_from(["Δ", "中", "e\u0301", "a\tb", "\x1b[1m"])
-
-
-@st.composite
-def contents(draw, cell):
-    columns = draw(st.integers(1, 5))
-    row = st.lists(cell, min_size=columns, max_size=columns)
-    return draw(cell), draw(row), draw(st.lists(row, max_size=5))
 
 
 def test_ordinary_tables_stand_in_columns():

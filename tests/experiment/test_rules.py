@@ -15,8 +15,6 @@ from symreln.train.trainers import train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
 
-SWITCHING = '{name = "p", then = [{step = 3, gate = [1, 0, 0, 0]}]}'
-
 
 @lru_cache(maxsize=1)
 def xor() -> sr.Derivation:

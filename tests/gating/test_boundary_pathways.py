@@ -73,21 +73,3 @@ def test_what_a_pathway_sees_is_orthogonal_to_its_boundary(tmp_path: Path) -> No
     )
     (only,) = sr.derive(dependent).pathways
     assert only.effective.inputs.to_numpy()[:, 3] == pytest.approx([0.5, 1, -0.5])
-
-
-GAIN = """
-[dataset]
-X = [[1, 0, 1], [0, 1, 1]]
-Y = [[1, 2, 3], [0, 1, -1]]
-[parameters.g]
-positive = true
-value = 3
-[[pathway]]
-name = "right"
-gate = [0, "g", "/"]
-[network]
-hidden = 60
-init_std = "1/1000"
-learning_rate = "1/100"
-steps = 200
-"""

@@ -16,8 +16,6 @@ from symreln.gating.enumerate import enumerate_gates, pattern
 from symreln.task_library.load import load
 from tests.strategies import examples, seeds
 
-HUGE = 10**25
-
 
 def degenerate(random: Random) -> list[list[int]]:
     """Small integers, so that samples vanish, repeat, cancel and depend on each other."""

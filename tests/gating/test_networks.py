@@ -125,8 +125,3 @@ def test_bad_input(given: dict | str, asked: dict, message: str) -> None:
     with pytest.raises(InputError) as told:
         sr.gates(sr.load(given), "kmeans", every=10, **asked)
     assert message in str(told.value)
-
-
-CONTEXT = np.repeat([1, 2, 3], 8)
-ITEM = np.tile(range(8), 3)
-LABELS = {"context": CONTEXT.tolist(), "item": ITEM.tolist()}

@@ -87,15 +87,6 @@ def test_units_settle_on_them() -> None:
         is_kept(gate, inputs.to_numpy(), residual.to_numpy())
 
 
-def random_data(seed: int, largest: int) -> tuple[list, list, ExactMatrix, ExactMatrix]:
-    """2 or 3 inputs, 4 to 6 samples, 1 to 3 outputs; small entries make samples cancel."""
-    random = Random(seed)
-    n_x, n_y, count = random.randint(2, 3), random.randint(1, 3), random.randint(4, 6)
-    x = [[random.randint(-largest, largest) for _ in range(count)] for _ in range(n_x)]
-    r = [[random.randint(-largest, largest) for _ in range(count)] for _ in range(n_y)]
-    return x, r, ExactMatrix.from_rows(x), ExactMatrix.from_rows(r)
-
-
 @given(seeds)
 @settings(max_examples=20, deadline=None)
 def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
@@ -113,6 +104,3 @@ def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
     if best > 1e-9:
         # Where the largest value is a kink, the grid is off it by up to its spacing.
         assert best * (1 - 1e-9) <= float(found.candidates[0].s) <= best * (1 + 3e-4)
-
-
-SIZES = [Fraction(10) ** 400, Fraction(1), Fraction(10) ** -250, Fraction(10) ** 120]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +12,6 @@ import sympy as sp
 import symreln as sr
 from symreln.errors import InputError, SpecError
 
-ROWS = [[1, "1/3"], [0.5, 2], [Decimal("0.1"), -1]]
 NETWORK = sr.network(hidden=np.int64(50), init_std="1/1000", learning_rate=0.01, steps=500)
 ALL = [sr.pathway("all")]
 
