@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,9 +12,14 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
+import pytest
+
+import symreln as sr
+from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.specs.spec import Dataset, Parameter, PathwaySpec, Spec
+from symreln.verifier import digest, verify
 from tests.unchecked import derive_unchecked
 
 Json = dict[str, Any]
@@ -22,30 +28,6 @@ Json = dict[str, Any]
 def main(certificate: Json) -> Json:
     """The part on pathways, or on a graph, that is first."""
     return certificate["parts"][0]
-
-
-def tree(items: int) -> list[list[int]]:
-    """Binary tree features: blocks of 1, 2, 4, … rows."""
-    rows, height = [], 1
-    while height <= items:
-        width = items // height
-        rows += [[int(j // width == i) for j in range(items)] for i in range(height)]
-        height *= 2
-    return rows
-
-
-def contextual(
-    items: int, contexts: int, scale: Scalar | int, parameters: tuple[str, ...]
-) -> tuple[ExactMatrix, ExactMatrix]:
-    """The contextual task's inputs and targets, context-major."""
-    samples = [(i, k) for k in range(contexts) for i in range(items)]
-    features = tree(items)
-    x = [[int(i == row) for i, _ in samples] for row in range(items)]
-    x += [[scale if k == row else 0 for _, k in samples] for row in range(contexts)]
-    y = [[row[i] for i, _ in samples] for row in features]
-    for context in range(contexts):
-        y += [[row[i] if k == context else 0 for i, k in samples] for row in features]
-    return ExactMatrix.from_rows(x, parameters), ExactMatrix.from_rows(y, parameters)
 
 
 def certificate_of(
@@ -63,10 +45,22 @@ def certificate_of(
     return derive_unchecked(spec).certificate
 
 
-def outputs_without(context: int, rows: int, contexts: int) -> list[int]:
-    """The common block and those of the other contexts: what is never zero on open samples."""
-    blocks = [block for block in range(contexts + 1) if block != context + 1]
-    return [block * rows + row for block in blocks for row in range(rows)]
+def contextual(items: int, contexts: int, scale: str, common: str, off: Json) -> Json:
+    """The certificate of the contextual task: a common pathway, then one off each context."""
+    later = {"name": "off {context}", "each": "context", "gate": "context != {context}", "stage": 2}
+    spec = sr.load(
+        {
+            "dataset": {
+                "task": "contextual",
+                "items": items,
+                "contexts": contexts,
+                "context_scale": scale,
+            },
+            "parameters": {"c": {}} if scale == "c" else {},
+            "pathway": [{"name": "common", "inputs": common}, later | off],
+        }
+    )
+    return derive_unchecked(spec).certificate
 
 
 def pathway(
@@ -93,29 +87,11 @@ def certificates() -> dict[str, Json]:
     )  # fmt: skip
 
     # Two stages, closed by symmetry, a symbol in the inputs and in the map's denominator.
-    c = Scalar.symbol("c", ("c",))
-    x, y = contextual(2, 2, c, ("c",))
-    off = [[int(s // 2 != k) for s in range(4)] for k in range(2)]
-    found["contextual"] = certificate_of(
-        x,
-        y,
-        [
-            [pathway("common", [1] * 4, range(4), range(9))],
-            [pathway(f"off {k}", off[k], range(2), outputs_without(k, 3, 2)) for k in range(2)],
-        ],
-    )
-
+    found["contextual"] = contextual(2, 2, "c", "all", {"inputs": "items"})
     # Couplings: three contexts that share samples.
-    x, y = contextual(2, 3, 1, ())
-    off = [[int(s // 2 != k) for s in range(6)] for k in range(3)]
-    found["coupled"] = certificate_of(
-        x,
-        y,
-        [
-            [pathway("common", [1] * 6, range(5), range(12))],
-            [pathway(f"off {k}", off[k], range(2), outputs_without(k, 3, 3)) for k in range(3)],
-        ],
-    )
+    found["coupled"] = contextual(2, 3, "1", "all", {"inputs": "items"})
+    # Modes that drive each other out of their span: context inputs, a symbol, three pathways alike.
+    found["leak"] = contextual(2, 3, "c", "items", {})
 
     # Not diagonalisable, an irreducible quadratic, a fraction among the data.
     x = ExactMatrix.from_rows([[1, 2, 0], [0, 1, Fraction(1, 3)]])
@@ -136,17 +112,6 @@ def certificates() -> dict[str, Json]:
         [[pathway("all", [1] * 4, range(2), range(2)),
           pathway("half", [1, 1, 0, 0], range(2), range(2))]],
     )  # fmt: skip
-    # Modes that drive each other out of their span: context inputs, a symbol, three pathways alike.
-    x, y = contextual(2, 3, c, ("c",))
-    off = [[int(s // 2 != k) for s in range(6)] for k in range(3)]
-    found["leak"] = certificate_of(
-        x,
-        y,
-        [
-            [pathway("common", [1] * 6, range(2), range(12))],
-            [pathway(f"off {k}", off[k], range(5), range(12)) for k in range(3)],
-        ],
-    )
 
     # Gains: gates between 0 and 1, one of them a parameter.
     g = Scalar.symbol("g", ("g",))
@@ -160,6 +125,22 @@ def certificates() -> dict[str, Json]:
           pathway("rest", [0, 0, 1, 1], range(2), range(1))]],
     )  # fmt: skip
     return found
+
+
+def copied(name: str) -> Json:
+    """One of them, to be changed."""
+    return json.loads(json.dumps(certificates()[name]))
+
+
+def renewed(certificate: Json) -> Json:
+    """A certificate with its own digest; it shares what it holds with the one given."""
+    return {**certificate, "digest": digest(certificate)}
+
+
+def rejected(certificate: Json, match: str) -> None:
+    """With its own digest it is refused, and this is what is said."""
+    with pytest.raises(CertificateError, match=match):
+        verify(renewed(certificate))
 
 
 # -- mutations ------------------------------------------------------------------------------------
@@ -263,27 +244,31 @@ def changed(old: Any, random: Random) -> Any:
 
 # -- what a certificate claims, whatever its spelling ---------------------------------------------
 
-POINTS = (
-    {"c": Fraction(3, 7), "Delta": Fraction(11, 5), "g": Fraction(5, 9)},
-    {"c": Fraction(-9), "Delta": Fraction(4), "g": Fraction(7, 2)},
+POINTS = tuple(
+    {"c": Fraction(a, 7), "Delta": Fraction(b, 5), "g": Fraction(5, c), "M": Fraction(b), "K": a}
+    for a, b, c in ((3, 11, 9), (-9, 4, 2))
 )
+
+
+def evaluated(text: str, values: dict[str, Any], one: Any = 1) -> Any:
+    """The value of a number's text at values of its letters; ``one`` is what they are."""
+    parts = []
+    for polynomial in text.split(" / "):
+        total = one * 0
+        for term in polynomial.split(" + "):
+            coefficient, *factors = term.split("*")
+            value = one * int(coefficient)
+            for factor in factors:
+                name, power = factor.split("^")
+                value *= values[name] ** int(power)
+            total += value
+        parts.append(total)
+    return parts[0] / parts[1] if len(parts) > 1 else parts[0]
 
 
 def number(text: str) -> tuple[Fraction, ...]:
     """The value of a number's text at two parameter points."""
-    values = []
-    for point in POINTS:
-        parts = [Fraction(0), Fraction(0)]
-        for place, polynomial in enumerate(text.split(" / ")):
-            for term in polynomial.split(" + "):
-                coefficient, *factors = term.split("*")
-                value = Fraction(int(coefficient))
-                for factor in factors:
-                    name, power = factor.split("^")
-                    value *= point[name] ** int(power)
-                parts[place] += value
-        values.append(parts[0] / (parts[1] or 1))
-    return tuple(values)
+    return tuple(evaluated(text, point, Fraction(1)) for point in POINTS)
 
 
 def entries(matrix: Json) -> dict[tuple[int, int], tuple[Fraction, ...]]:
@@ -391,15 +376,4 @@ def read(matrix: Json, names: tuple[str, ...]) -> ExactMatrix:
 
 
 def _scalar(text: str, names: tuple[str, ...]) -> Scalar:
-    parts = []
-    for polynomial in text.split(" / "):
-        total = Scalar(names, 0)
-        for term in polynomial.split(" + "):
-            coefficient, *factors = term.split("*")
-            value = Scalar(names, int(coefficient))
-            for factor in factors:
-                name, power = factor.split("^")
-                value *= Scalar.symbol(name, names) ** int(power)
-            total += value
-        parts.append(total)
-    return parts[0] / parts[1] if len(parts) > 1 else parts[0]
+    return evaluated(text, {n: Scalar.symbol(n, names) for n in names}, Scalar(names, 1))

@@ -23,8 +23,8 @@ from symreln.errors import CertificateError
 from symreln.exact.scalar import Scalar
 from symreln.task_library.structures import hierarchy
 from symreln.verdict.judge import Level
-from symreln.verifier import digest, verify
-from tests.certificates import leaves
+from symreln.verifier import verify
+from tests.certificates import leaves, renewed
 from tests.unchecked import derive_unchecked
 
 COMMON = {"name": "common", "gate": "all"}
@@ -227,10 +227,6 @@ def test_what_is_not_covered_says_so_and_the_rest_stands(spec: Any, reason: str)
 @cache
 def certificate(name: str) -> str:
     return json.dumps(sr.derive(sr.load(tables(PATHWAYS[name]))).certificate)
-
-
-def renewed(found: Any) -> Any:
-    return {**found, "digest": digest(found)}
 
 
 def variants(value: Any) -> list[Any]:

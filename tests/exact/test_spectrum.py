@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import symreln as sr
 from symreln.exact.linear import evaluate, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from tests.certificates import contextual, tree
+from symreln.task_library.structures import hierarchy
 from tests.strategies import parametric_pair, random_pair, rational_point
 
 
@@ -41,7 +42,7 @@ def test_the_hierarchy_of_saxe_2019(items: int) -> None:
     Two items share as many features as they have common ancestors, so YᵀY is constant on the
     levels of the tree; the mode of a split at level l sums the block sizes n/2^l + … + 1.
     """
-    y = ExactMatrix.from_rows(tree(items))
+    y = ExactMatrix.from_rows(hierarchy(items).tolist())
     spectrum = joint_spectrum(*correlations(ExactMatrix.identity(items), y))
     found = [
         (mode.s.scalar, mode.d.scalar, mode.multiplicity, mode.s.is_sqrt) for mode in spectrum.modes
@@ -76,7 +77,8 @@ def test_xor_with_delta_as_a_symbol() -> None:
 
 def test_the_contextual_task_with_c_as_a_symbol() -> None:
     """Known numbers of the three-context task, for all c at once."""
-    x, y = contextual(8, 3, Scalar.symbol("c", ("c",)), ("c",))
+    data = sr.load("contextual-3").dataset
+    x, y = data.inputs, data.targets
     assert summary(joint_spectrum(*correlations(x, y)), positive=True) == [
         ("sqrt(120*c**2 + 45)/12", "c**2/3 + 1/8", 1),
         ("sqrt(30)*c/12", "c**2/3", 2),

@@ -18,9 +18,9 @@ from symreln.base import jsonio
 from symreln.cli import main as cli
 from symreln.errors import CertificateError
 from symreln.report.write_validation import write_validation
-from symreln.verifier import digest, verify, verify_file
+from symreln.verifier import verify, verify_file
 from symreln.verifier.folder import sealed_json
-from tests.certificates import Json, certificates
+from tests.certificates import certificates, copied, renewed
 
 ROOT = Path(sr.__file__).parents[1]
 
@@ -139,12 +139,8 @@ def test_files_appear_together_or_not_at_all(
 FORGED = "p: closed\n  ok  stages[1]: q: closed\x1b[2J\u202e"
 
 
-def renewed(certificate: Json) -> Json:
-    return {**certificate, "digest": digest(certificate)}
-
-
 def test_names_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    certificate = json.loads(json.dumps(certificates()["xor"]))
+    certificate = copied("xor")
     certificate["parts"][0]["stages"][0]["pathways"][0]["name"] = FORGED
     (line,) = verify(renewed(certificate))
     assert line.isprintable()
@@ -167,7 +163,7 @@ def test_names_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def coprime() -> str:
     """Gains 1/(p + 1) in 26 parameters: common denominators have 2^26 terms."""
-    certificate = json.loads(json.dumps(certificates()["white"]))
+    certificate = copied("white")
     names = [chr(97 + n) for n in range(26)]
     part, size = certificate["parts"][0], 26
     row = [[0, n, "1"] for n in range(size)]
@@ -183,7 +179,7 @@ def coprime() -> str:
 
 
 def changed(name: str, *path: Any, value: Any) -> str:
-    certificate = json.loads(json.dumps(certificates()[name]))
+    certificate = copied(name)
     holder = certificate
     for step in path[:-1]:
         holder = holder[step]
@@ -193,7 +189,7 @@ def changed(name: str, *path: Any, value: Any) -> str:
 
 def dense() -> str:
     """Data of one number with as many terms as powers."""
-    certificate = json.loads(json.dumps(certificates()["white"]))
+    certificate = copied("white")
     number = " + ".join([*(f"1*a^{n}" for n in range(9999, 0, -1)), "1"])
     one = {"rows": 1, "columns": 1, "denominator": "1", "entries": [[0, 0, number]]}
     certificate |= {"parameters": ["a"], "inputs": one, "targets": one}
@@ -284,7 +280,7 @@ def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
 
 def test_what_has_no_samples_or_pathways_proves_nothing() -> None:
     none = {"rows": 2, "columns": 0, "denominator": "1", "entries": []}
-    certificate = json.loads(json.dumps(certificates()["white"]))
+    certificate = copied("white")
     for changes in ({"inputs": none, "targets": none}, {"inputs": {**none, "rows": 0}}):
         with pytest.raises(CertificateError, match="inputs"):
             verify(renewed(certificate | changes))

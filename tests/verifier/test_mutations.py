@@ -16,12 +16,15 @@ import symreln as sr
 from symreln.errors import CertificateError
 from symreln.verifier import digest, verify
 from tests.certificates import Json, certificates, claims, leaves, mutation, rederived
+from tests.strategies import FULL
 from tests.unchecked import derive_unchecked
 
 SMALL = ("xor", "contextual", "coupled", "generic", "white", "leak", "gains", "rest")
 TASKS = ("xor-linear", "contextual-3")
-#: Mutations with a renewed digest; `python -m tests.campaigns.mutations` makes ten times as many.
-MANY, SOME = 60, 15
+#: Mutations with a renewed digest.
+MANY, SOME = (1300, 4000) if FULL else (60, 15)
+if FULL:
+    TASKS += ("contextual-4", "contextual-5", "contextual-different")
 
 
 @cache

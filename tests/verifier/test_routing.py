@@ -15,11 +15,11 @@ import pytest
 import symreln as sr
 from symreln.errors import CertificateError
 from symreln.pipeline.certificate.pathway_part import pathways_part
-from symreln.verifier import digest, verify
+from symreln.verifier import verify
 from tests import certificates as pathways
-from tests.certificates import Json, changed, leaves, mutation
+from tests.certificates import Json, changed, leaves, mutation, renewed
 from tests.networks.examples import random_data, shared_spec, spec_of
-from tests.strategies import share
+from tests.strategies import FULL, share
 from tests.verifier.test_mutations import accepted
 
 #: Where a number stands that is not claimed but is of the proof, or is data.
@@ -32,11 +32,6 @@ def certificate() -> Json:
     found = sr.derive(sr.load("routing", ["parameters.M.value=3", "dataset.items=2"])).certificate
     assert found is not None
     return found
-
-
-def renewed(whole: Json) -> Json:
-    """A certificate with its own digest; it shares what it holds with the one given."""
-    return {**whole, "digest": digest(whole)}
 
 
 def test_it_is_accepted_and_says_what_it_proves() -> None:
@@ -140,32 +135,12 @@ def test_what_is_no_routing_network_is_not_proven_to_be_one() -> None:
 # -- mutations ------------------------------------------------------------------------------------
 
 
-#: Values of the letters.
-LETTERS = {"M": 5.0, "K": 3.0}
-
-
-def value_of(text: str) -> float:
-    """The value of a number's text."""
-    parts = []
-    for polynomial in text.split(" / "):
-        total = 0.0
-        for term in polynomial.split(" + "):
-            coefficient, *factors = term.split("*")
-            value = float(coefficient)
-            for factor in factors:
-                name, power = factor.split("^")
-                value *= LETTERS[name] ** int(power)
-            total += value
-        parts.append(total)
-    return parts[0] / (parts[1] if len(parts) > 1 else 1.0)
-
-
 def claims(whole: Json) -> Any:
     """What is claimed, without names, spelling and the proof's choices."""
     routing, chain = whole["parts"][1], whole["parts"][1]["chain"]
     texts = [*routing["uses"], *chain["conserved"], chain["radicand"]]
     texts += [text for _, text in sorted(routing["equal_weights"].items())]
-    numbers = [value_of(text) for text in texts]
+    numbers = [pathways.number(text) for text in texts]
     sizes = routing["pairs"], routing["domains"], routing["partners"]
     return pathways.claims(whole), numbers, sizes
 
@@ -201,5 +176,4 @@ def campaign(count: int) -> int:
 
 
 def test_with_its_own_digest_only_other_words_pass() -> None:
-    """`python -m tests.campaigns.mutations routing` makes more."""
-    assert campaign(120) < 40
+    assert campaign(4000 if FULL else 120) < (900 if FULL else 40)
