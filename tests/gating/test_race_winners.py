@@ -81,9 +81,7 @@ def test_no_unit_grows_faster_than_the_winner_and_some_unit_as_fast(seed: int) -
     first = found.candidates[0]
     rate = float(first.s)
     if unit < rate * (1 - TOLERANCE):  # a small basin
-        v = np.array(
-            [v.number if isinstance(v, Real) else Fraction(str(v)) for v in first.v], float
-        )
+        v = np.array([number(value) for value in first.v])
         v /= np.linalg.norm(v)
         out = r @ np.maximum(v @ x, 0)
         w = v + 0.02 * w / np.linalg.norm(w, axis=1)[:, None]
