@@ -15,6 +15,7 @@ import pytest
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.search import search
+from tests.gating.test_partial import number
 from tests.strategies import FULL
 
 #: Largest relative difference between the winner's rate and the growth of the fastest unit.
