@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -44,58 +43,23 @@ COMMANDS = (
 
 def library_answers(seeds: Iterable[int], limit: float) -> Iterator[Answer]:
     """Yield what becomes of every spec, in one process that is started again where it ends."""
-    worker: Worker | None = None
-    for seed in seeds:
-        worker = worker or Worker(limit)
-        answer = worker.answer(seed)
-        if answer is None:
-            found = _where(worker.end())
-            answer = {"seed": seed, "outcome": "failed", "found": found, "seconds": limit}
-            worker = None
-        yield answer
-    if worker is not None:
-        worker.end()
-
-
-class Worker:
-    """A process that works on one spec after another, and those that it starts.
-
-    Args:
-        limit: Seconds for one spec, after which the process ends.
-    """
-
-    def __init__(self, limit: float) -> None:
-        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed by end)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.campaigns.work_on_spec", str(limit)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            text=True,
-            start_new_session=True,
-        )
-
-    def answer(self, seed: int) -> Answer | None:
-        """Return what became of a spec, or None where the process ended."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{seed}\n")
-        self.process.stdin.flush()
-        # A process that it started may hold the pipe open after its own end.
-        while not select.select([self.process.stdout], [], [], 0.5)[0]:
-            if self.process.poll() is not None:
-                return None
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else None
-
-    def end(self) -> str:
-        """End the process and all that it started; return what it wrote to stderr."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate()
-        self.errors.seek(0)
-        with self.errors:
-            return self.errors.read()
+    left = list(seeds)
+    program = [sys.executable, "-m", "tests.campaigns.work_on_spec", str(limit)]
+    while left:
+        with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
+            asked = [*program, *map(str, left)]
+            process = subprocess.Popen(asked, stdout=said, stderr=errors, start_new_session=True)
+            process.wait()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it has started
+            for file in (said, errors):
+                file.seek(0)
+            answers = [json.loads(line) for line in said]
+            yield from answers
+            left = left[len(answers) :]
+            if left:
+                found = _where(errors.read())
+                yield {"seed": left.pop(0), "outcome": "failed", "found": found, "seconds": limit}
 
 
 def _where(trace: str) -> str:

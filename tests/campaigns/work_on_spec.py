@@ -1,7 +1,7 @@
-"""What the fuzz campaign does with one spec; run in a process of its own, line by line.
+"""What the fuzz campaign does with one spec; run in a process of its own, seed by seed.
 
-Reads a seed a line from stdin and answers with one JSON line: the outcome ("derived", "refused" or
-"failed"), what was found, and the seconds it took.
+Prints one JSON line a seed: the outcome ("derived", "refused" or "failed"), what was found, and
+the seconds it took.
 """
 
 from __future__ import annotations
@@ -159,12 +159,12 @@ def answer(seed: int, limit: float) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer every seed that is asked for, once everything is imported."""
+    """Answer for every seed that is given after the limit, once everything is imported."""
     work_on({"dataset": {"X": [[1]], "Y": [[1]]}, "pathway": [{"name": "a"}]}, write=True)
     limit = float(sys.argv[1])
     faulthandler.register(signal.SIGPROF, chain=True)  # says where, then the process ends
-    for line in sys.stdin:
-        print(json.dumps(answer(int(line), limit)), flush=True)
+    for seed in sys.argv[2:]:
+        print(json.dumps(answer(int(seed), limit)), flush=True)
 
 
 if __name__ == "__main__":
