@@ -186,11 +186,11 @@ CASES: tuple[Case, ...] = (
 )
 
 
-@lru_cache(maxsize=32)
-def derived(name: str) -> Derivation:
-    """Derive a row of the table once for all tests of a process."""
-    row = next(case for case in CASES if case.name == name)
-    return sr.derive(sr.load(row.spec))
+@lru_cache(maxsize=64)
+def derived(name: str, *overrides: str) -> Derivation:
+    """Derive a row of the table, or a ready-made spec, once for all tests of a process."""
+    rows = {case.name: case.spec for case in CASES}
+    return sr.derive(sr.load(rows.get(name, name), overrides))
 
 
 def found_modes(pathway: PathwayDerivation, symbols: dict[str, sp.Symbol]) -> list[tuple]:

@@ -7,9 +7,12 @@ import signal
 
 # So that commands within a test draw their figures there, and start no process for them.
 import matplotlib.backends.backend_pdf  # noqa: F401
+import pytest
 from hypothesis import settings
 
 import symreln.report.figures  # noqa: F401
+from symreln import Derivation
+from tests.cases import derived
 
 # The same examples at every run, so that a red test is red for everyone; others on request, with
 # SYMRELN_EXAMPLES=random. A time limit on an example would measure the load of the machine.
@@ -23,3 +26,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # How wide a terminal is that no test has, which runners of tests set.
 os.environ.pop("COLUMNS", None)
+
+
+@pytest.fixture(scope="session")
+def three() -> Derivation:
+    """Three contexts: two stages, closed by symmetry."""
+    return derived("contextual-3")
+
+
+@pytest.fixture(scope="session")
+def different() -> Derivation:
+    """Contexts with other structures: coupled matrices."""
+    return derived("contextual-different")

@@ -7,6 +7,8 @@ from typing import Any
 Tables = dict[str, Any]
 
 SMALL = {"hidden": 12, "init_std": "1/100", "learning_rate": "1/20", "steps": 301}
+#: For a linear network, whose loss is the mean over samples.
+LINEAR = SMALL | {"loss": "mean", "activation": "linear"}
 HIERARCHY = {"task": "linear-hierarchy", "items": 4}
 CONTEXTS = {"task": "contextual", "items": 4, "contexts": 3, "context_scale": "c"}
 SCALE = {"c": {"positive": True, "value": 1}}

@@ -13,15 +13,10 @@ import symreln as sr
 from symreln.claims.formulas import LOSS, Formulas, formulas_of
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME
+from tests import cases
+from tests.own_specs import LINEAR
 
-NETWORK = {
-    "hidden": 100,
-    "init_std": "1/10000",
-    "learning_rate": "1/100",
-    "loss": "mean",
-    "steps": 2500,
-    "activation": "linear",
-}
+NETWORK = LINEAR | {"hidden": 100, "init_std": "1/10000", "learning_rate": "1/100", "steps": 2500}
 #: White inputs and targets whose squares have a cubic without rational roots.
 CUBIC: dict[str, Any] = {
     "dataset": {
@@ -38,9 +33,7 @@ SPECS = {"cubic": CUBIC, "unbalanced": UNBALANCED, "narrow": NARROW}
 
 @cache
 def derived(name: str) -> sr.Derivation:
-    found = sr.derive(sr.load(SPECS.get(name, name)))
-    assert isinstance(found, sr.Derivation)
-    return found
+    return sr.derive(sr.load(SPECS[name])) if name in SPECS else cases.derived(name)
 
 
 def evaluated(formulas: Formulas, name: str, times: np.ndarray) -> np.ndarray:
@@ -86,15 +79,9 @@ def test_a_letter_has_one_value_though_print_calls_a_parameter_as_the_imbalance(
         "parameters": {"c": {"positive": True, "value": 3}},
         "network": {**NETWORK, "init_std": ["1/1000", "1/10000"]},
     }
-    formulas = formulas_of(derived_from(spec))
+    formulas = formulas_of(sr.derive(sr.load(spec)))
     assert formulas.letters["c"].value == 3
     assert formulas.letters["imbalance"].value == pytest.approx(100 * 1.01e-6)
-
-
-def derived_from(spec: dict[str, Any]) -> sr.Derivation:
-    found = sr.derive(sr.load(spec))
-    assert isinstance(found, sr.Derivation)
-    return found
 
 
 def test_without_a_closed_form_the_reason_is_said():
@@ -103,7 +90,7 @@ def test_without_a_closed_form_the_reason_is_said():
 
 
 def test_strengths_are_found_by_their_label():
-    derivation = sr.derive("contextual-3")
+    derivation = derived("contextual-3")
     curves, formula = derivation.evaluate([0, 500]), derivation.to_numpy("pi_1_1")
     np.testing.assert_allclose(curves["pi_1_1"], formula(np.array([0, 500])), rtol=1e-12)
     with pytest.raises(InputError, match="which is no mode that learns"):

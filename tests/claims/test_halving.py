@@ -8,19 +8,13 @@ import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
 from symreln.report.content import derivation_chapters
+from tests.own_specs import LINEAR
 from tests.report.sample import words_of
 
 BASE = {
     "dataset": {"X": [[1, 0], [0, 2]], "Y": [[3, 0], [0, 2]]},
     "pathway": [{"name": "only"}],
-    "network": {
-        "hidden": 50,
-        "init_std": "1/100",
-        "learning_rate": "1/20",
-        "steps": 10,
-        "loss": "mean",
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 50, "steps": 10},
 }
 
 

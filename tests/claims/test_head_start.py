@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
@@ -18,18 +17,15 @@ from symreln.errors import NoClosedFormError, SpecError
 from symreln.exact.enclosure import precision
 from symreln.laws.ops import NUMPY
 from symreln.laws.sigmoid_drive import evaluated_factor
+from tests.cases import derived
+from tests.own_specs import LINEAR
 
 #: π̃₀ of the three levels of a context's tree, of C = 3 (theory.md, 10).
 KNOWN = (4.2e-5, 3.4e-5, 2.6e-5)
 
 
-@cache
-def derived(name: str, *overrides: str) -> sr.Derivation:
-    return sr.derive(sr.load(name, overrides=overrides)).at_values
-
-
 def starts(name: str, *overrides: str) -> dict[str, float]:
-    found = mode_laws(derived(name, *overrides))
+    found = mode_laws(derived(name, *overrides).at_values)
     return {label: float(each.law.strength0) for label, each in found.items()}
 
 
@@ -46,7 +42,7 @@ def test_only_two_layers_that_start_alike_without_decay_have_later_stages(settin
 
 def test_head_starts_of_three_contexts_are_those_that_are_known():
     """They are of earlier modes that are learned at once, at their half-times: χ is 1."""
-    derivation = derived("contextual-3")
+    derivation = derived("contextual-3").at_values
     found, laws = starts("contextual-3"), mode_laws(derivation)
     modes = {mode.label: mode for pathway in derivation.pathways for mode in pathway.modes}
     at_once = []
@@ -98,7 +94,7 @@ def repeated(derivation: sr.Derivation, left: dict[str, np.ndarray]) -> dict[str
 @pytest.mark.parametrize("name", ["contextual-3"])
 def test_half_times_of_a_later_stage_are_those_of_the_integrated_flow(name):
     """Measured: 3.0 % apart at most; closed forms from π₀ would be 1.8 times as late."""
-    derivation = derived(name)
+    derivation = derived(name).at_values
     curves = {curve.label: curve for curve in derivation.evaluate().modes}
     later = [m for p in derivation.to_json()["pathways"][1:] for m in p["modes"] if m["half_time"]]
     assert len(later) > 4
@@ -124,7 +120,7 @@ def along_sigmoids(derivation: sr.Derivation) -> dict[str, float]:
 @pytest.mark.parametrize("name", ["contextual-3"])
 def test_starts_are_those_that_sigmoids_leave(name):
     """To a share of the order 1/τ, and what initial strengths leave; at once they were 7 % more."""
-    derivation = derived(name, "network.init_std=1/10000000000")
+    derivation = derived(name, "network.init_std=1/10000000000").at_values
     laws, measured = mode_laws(derivation), along_sigmoids(derivation)
     for label, found in measured.items():
         copies = laws[label]
@@ -135,7 +131,7 @@ def test_starts_are_those_that_sigmoids_leave(name):
 
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-C"])
 def test_balls_hold_what_floats_say(name):
-    derivation = sr.derive(sr.load(name))
+    derivation = derived(name)
     floats = mode_laws(derivation)
     with precision(192):
         balls = mode_laws(derivation, 192)
@@ -173,14 +169,8 @@ def turned(
                     {"name": "off", "gate": "context != 1", "stage": 2},
                     *more,
                 ],
-                "network": {
-                    "hidden": 100,
-                    "init_std": std,
-                    "learning_rate": "1/200",
-                    "loss": "mean",
-                    "steps": steps,
-                    "activation": "linear",
-                },
+                "network": LINEAR
+                | {"hidden": 100, "init_std": std, "learning_rate": "1/200", "steps": steps},
             }
         )
     )
@@ -267,7 +257,7 @@ def test_modes_that_several_earlier_ones_drive_are_integrated(std, weight):
     [(10**9, "the mode starts above half"), (10**3, "the mode is learned before what drives")],
 )
 def test_a_mode_that_is_not_small_while_it_is_driven_has_no_closed_form(factor, why):
-    found = mode_laws(derived("contextual-3"), factors={"pi_2_1": Fraction(factor)})
+    found = mode_laws(derived("contextual-3").at_values, factors={"pi_2_1": Fraction(factor)})
     assert [*found.outrun] == ["pi_2_1"]
     assert found.outrun["pi_2_1"].startswith(why)
     assert "pi_2_1" not in found

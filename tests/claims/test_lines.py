@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
 import pytest
 import sympy as sp
@@ -29,6 +28,7 @@ from symreln.laws.shared_chain import SharedChain
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 from symreln.report import html
+from tests.cases import derived
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
 from tests.own_specs import OWN
@@ -41,11 +41,6 @@ LAWS: dict[str, Law] = {
     "unbalanced": Unbalanced(s=S, d=D),
     **{f"depth {n}": Depth(s=S, d=D, layers=sp.Integer(n)) for n in (3, 4, 5, 7)},
 }
-
-
-@cache
-def derived(name: str, *overrides: str) -> sr.Derivation:
-    return sr.derive(sr.load(name, overrides=overrides))
 
 
 def lines(name: str, *overrides: str) -> DerivationLines:

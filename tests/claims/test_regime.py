@@ -11,12 +11,9 @@ import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.probes import learning_modes
 from symreln.exact.matrix import ExactMatrix
+from tests.cases import derived
 
 EYE = ExactMatrix.identity(2)
-
-
-def derived(name: str, *overrides: str):
-    return sr.derive(sr.load(name, overrides=overrides))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.report.terminal import summary_of
+from tests.own_specs import LINEAR
 
 TABLES = {
     "dataset": {
@@ -17,14 +18,7 @@ TABLES = {
         "Y": [[3, 0, 0], [0, 2, 0], [0, 0, 1]],
     },
     "pathway": [{"name": "all"}],
-    "network": {
-        "hidden": 60,
-        "init_std": "1/1000",
-        "learning_rate": "1/20",
-        "loss": "mean",
-        "steps": 3000,
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 60, "init_std": "1/1000", "steps": 3000},
 }
 
 

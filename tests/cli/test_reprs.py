@@ -11,6 +11,7 @@ import pytest
 
 import symreln as sr
 from symreln.sweeps.combinations import planned
+from tests.cases import derived
 
 LINES, CHARACTERS = 30, 3000
 SMALL = ("network.hidden=24", "network.steps=60")
@@ -51,7 +52,7 @@ def validation(derivation):
 @pytest.fixture(scope="module")
 def roots(derivation, validation, tmp_path_factory):
     """What the calls of ``symreln`` return."""
-    xor = sr.derive(sr.load("xor"))
+    xor = derived("xor")
     routing = sr.derive(sr.load("routing", overrides=SMALL))
     data = {"dataset": {"X": [[1, 1], [1, -1]], "Y": [[3, 1]]}, "pathway": [{"name": "whole"}]}
     weights = sr.from_weights(sr.derive(sr.load(data)), [[1, 0]], [[Fraction(1, 2)]])

@@ -10,6 +10,7 @@ import pytest
 import symreln as sr
 from symreln.claims.probes import probe_bases
 from symreln.experiment.aligned import gdln_alignment
+from tests.cases import derived
 
 # Cosines of vectors that agree to rounding: 1 − cos is quadratic in the error, singular vectors
 # carry a few times machine epsilon over their gap.
@@ -19,7 +20,7 @@ EXACT = 1e-12
 @pytest.fixture(scope="module")
 def numbers() -> sr.Derivation:
     """A binary tree of 8 items: modes of multiplicity 1, 1, 2 and 4."""
-    return sr.derive(sr.load("linear-hierarchy")).at_values
+    return derived("linear-hierarchy").at_values
 
 
 def aligned(numbers, *maps):

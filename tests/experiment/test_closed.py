@@ -17,6 +17,7 @@ from symreln.experiment.closed import (
     predict_aligned,
     train_aligned,
 )
+from tests.own_specs import LINEAR
 
 #: Two closed pathways whose modes have rational s; inputs and outputs of their own.
 SPEC = {
@@ -40,14 +41,7 @@ SPEC = {
         {"name": "right", "gate": "half == 2", "inputs": [2, 3], "outputs": [2, 3]},
     ],
 }
-NETWORK = {
-    "hidden": 40,
-    "init_std": "1/1000",
-    "learning_rate": "1/50",
-    "loss": "mean",
-    "steps": 1000,
-    "activation": "linear",
-}
+NETWORK = LINEAR | {"hidden": 40, "init_std": "1/1000", "learning_rate": "1/50", "steps": 1000}
 KINDS = {
     "one layer": {"layers": 1},
     "three layers": {"layers": 3, "init_std": "3/100"},

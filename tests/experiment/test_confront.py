@@ -15,6 +15,7 @@ from symreln.experiment.training import gated_pathways
 from symreln.specs.spec import Spec, ValidationSpec
 from symreln.task_library.load import load
 from tests.cases import contexts_spec, matrix_spec
+from tests.own_specs import SMALL
 from tests.unchecked import derive_unchecked
 from tests.verdict.examples import GOLDEN, RATIONAL, one_hot_contexts
 
@@ -126,12 +127,8 @@ def gained(gain: str, steps: int = 1500) -> Spec:
                 {"name": "first", "gate": [1, 1, 0]},
                 {"name": "second", "gate": ["g", 0, "2*g"]},
             ],
-            "network": {
-                "hidden": 200,
-                "init_std": "1/1000",
-                "learning_rate": "1/200",
-                "steps": steps,
-            },
+            "network": SMALL
+            | {"hidden": 200, "init_std": "1/1000", "learning_rate": "1/200", "steps": steps},
         }
     )
 

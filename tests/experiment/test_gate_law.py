@@ -13,10 +13,7 @@ from symreln.experiment.outcome import Validation
 from symreln.experiment.training import recorded, train
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import gate_law_sentence
-
-
-def law_of(name: str, *overrides: str):
-    return sr.derive(sr.load(name, overrides=overrides)).ask(gate_law_of)
+from tests.cases import derived
 
 
 @lru_cache(maxsize=1)
@@ -27,7 +24,7 @@ def contexts() -> Validation:
 
 def test_the_common_gate_of_three_contexts_is_left_when_items_split():
     """Measured in 20 networks: 93 % has the gate at step 767, 45 % at 916, 1.2 % at the end."""
-    derivation = sr.derive(sr.load("contextual-3"))
+    derivation = derived("contextual-3")
     law = derivation.ask(gate_law_of)
     (common,) = law.found
     assert common.pathways == ("common",)
@@ -75,11 +72,11 @@ def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkey
     ],
 )
 def test_where_there_is_no_law_it_is_said_why(name, overrides, why):
-    law = law_of(name, *overrides)
+    law = derived(name, *overrides).ask(gate_law_of)
     assert why in law.why_not
     assert law.values() == {"why_not": law.why_not}
     assert list(law.lines()) == list(law.says()) == []
-    assert law_of("linear-hierarchy") is None
+    assert derived("linear-hierarchy").ask(gate_law_of) is None
 
 
 def test_shares_of_networks_are_those_of_the_law():

@@ -10,19 +10,14 @@ from symreln.cli.main import _guarded
 from symreln.errors import NotSupportedError
 from symreln.experiment.training import gated_network, training_settings
 from symreln.train.trainers import train_gated_network
+from tests.own_specs import SMALL
 
 HALVES = {
     "X": [["1", "0", "1", "0"], ["0", "1", "0", "1"]],
     "Y": [["3", "0", "3", "0"], ["0", "2", "0", "2"]],
     "labels": {"half": [1, 1, 2, 2]},
 }
-NETWORK = {
-    "hidden": 60,
-    "init_std": "1/50",
-    "learning_rate": "1/20",
-    "loss": "mean",
-    "steps": 300,
-}
+NETWORK = SMALL | {"hidden": 60, "init_std": "1/50", "loss": "mean", "steps": 300}
 KINDS = {"in": {"inputs": [0, 1]}, "out": {"outputs": [0, 1]}, "hidden": {}}
 #: Nodes "name kind [gate]" and edges "from to [gate]".
 GRAPHS = {

@@ -10,6 +10,7 @@ from symreln import validate
 from symreln.errors import InputError
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
+from tests.own_specs import LINEAR
 
 TABLES = {
     "dataset": {
@@ -20,14 +21,7 @@ TABLES = {
         {"name": "narrow", "inputs": [0, 1], "outputs": [0, 1], "hidden": 1},
         {"name": "wide", "inputs": [2, 3], "outputs": [2, 3]},
     ],
-    "network": {
-        "hidden": 40,
-        "init_std": "1/100000",
-        "learning_rate": "1/20",
-        "loss": "mean",
-        "steps": 1200,
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 40, "init_std": "1/100000", "steps": 1200},
 }
 
 

@@ -22,6 +22,7 @@ from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document
 from symreln.task_library.load import load
+from tests.own_specs import SMALL
 
 SPEC = {
     "title": "Switching",
@@ -46,13 +47,7 @@ SPEC = {
             ],
         },
     ],
-    "network": {
-        "hidden": 40,
-        "init_std": "1/100",
-        "learning_rate": "1/50",
-        "loss": "sum",
-        "steps": 600,
-    },
+    "network": SMALL | {"hidden": 40, "learning_rate": "1/50", "loss": "sum", "steps": 600},
 }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
 
@@ -18,6 +16,7 @@ from symreln.experiment.verdicts import (
     modes_verdict,
     outcome_of,
 )
+from tests.cases import derived
 from tests.experiment.test_confront import one_pathway, relu
 
 NAMES = {"gdln": "GDLN", "relu": "ReLU network"}
@@ -27,10 +26,9 @@ def ends(value: float, low: float, high: float) -> Interval:
     return Interval(value=value, low=low, high=high)
 
 
-@lru_cache(maxsize=1)
 def staged() -> sr.Derivation:
     keys = ("dataset.items=4", "network.hidden=60", "network.steps=4001")
-    return sr.derive(sr.load("contextual-3", overrides=keys))
+    return derived("contextual-3", *keys)
 
 
 # -- three values ----------------------------------------------------------------------------------

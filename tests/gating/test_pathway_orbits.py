@@ -9,19 +9,14 @@ from symreln.calls.derive import derive
 from symreln.claims.early import _why_unsupported
 from symreln.networks.gate_orbits import pathway_orbits
 from symreln.task_library.load import load
+from tests.own_specs import SMALL
 
 
 def derived(inputs, targets, *pathways):
     tables = {
         "dataset": {"X": inputs, "Y": targets},
         "pathway": [{"name": f"p{k}", **pathway} for k, pathway in enumerate(pathways, start=1)],
-        "network": {
-            "hidden": 50,
-            "init_std": "1/1000",
-            "learning_rate": "1/20",
-            "loss": "mean",
-            "steps": 50,
-        },
+        "network": SMALL | {"hidden": 50, "init_std": "1/1000", "loss": "mean", "steps": 50},
     }
     return derive(load(tables))
 

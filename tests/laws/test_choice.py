@@ -19,6 +19,7 @@ from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
+from tests.own_specs import LINEAR
 
 TAKEN = {
     OneLayer: Regime(layers=1),
@@ -67,14 +68,7 @@ TABLES = {
     "dataset": {"X": [["1", "1"], ["1", "-1"]], "Y": [["3", "1"], ["1", "3"]]},
     "pathway": [{"name": "whole"}],
 }
-NETWORK = {
-    "hidden": 400,
-    "init_std": "1/100",
-    "learning_rate": "1/500",
-    "loss": "mean",
-    "steps": 2000,
-    "activation": "linear",
-}
+NETWORK = LINEAR | {"hidden": 400, "learning_rate": "1/500", "steps": 2000}
 
 
 def load(**keys):

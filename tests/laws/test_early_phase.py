@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import symreln as sr
 from symreln.claims.early import SEED, early_strengths
 from symreln.claims.prediction import predict_training
 from symreln.claims.starts import starts_of
 from symreln.laws import early_phase
 from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.early_phase import UNITS, EarlyMode, EarlyStrength, _EarlyPhase
+from tests.cases import derived
 
 ONE = np.ones((1, 1))
 #: One input, one output, one sample. A unit with w > 0 grows along (1, 1)/√2 if w + b > 0 and dies
@@ -93,12 +93,8 @@ def test_units_held_on_a_boundary_count():
 # -- derivations -----------------------------------------------------------------------------------
 
 
-def derived(name: str, *overrides: str):
-    return sr.derive(sr.load(name, overrides=overrides)).at_values
-
-
 def test_the_first_stage_alone_is_decided():
-    derivation = derived("contextual-3")
+    derivation = derived("contextual-3").at_values
     found = early_strengths(derivation)
     common = next(p for p in derivation.pathways if p.name == "common")
     assert set(found) == {mode.label for mode in common.modes if not mode.is_null}
@@ -111,7 +107,7 @@ CONSTANTS = ("kappa", "error", "spread", "moved", "orbit")
 @pytest.mark.parametrize("delta", ["0", "1/2", "1"])
 def test_pathways_that_a_symmetry_exchanges_have_the_same_constants(delta):
     """All four gates of XoR are one orbit, of rotations that change signs; once three were lost."""
-    found = derived("xor", f"parameters.Delta.value={delta}").early
+    found = derived("xor", f"parameters.Delta.value={delta}").at_values.early
     assert set(found) == {"pi_1_1", "pi_2_1", "pi_3_1", "pi_4_1"}
     for name in CONSTANTS:
         assert len({getattr(each, name) for each in found.values()}) == 1
@@ -122,7 +118,7 @@ def test_pathways_that_a_symmetry_exchanges_have_the_same_constants(delta):
 @pytest.mark.parametrize("delta", ["1.42", "3/2", "2", "3"])
 def test_a_gate_that_no_unit_keeps_is_unsupported_with_the_reason(delta):
     """κ = 0 once counted as settled, and the theory never learnt the sample."""
-    found = derived("xor", f"parameters.Delta.value={delta}")
+    found = derived("xor", f"parameters.Delta.value={delta}").at_values
     assert dict(found.early) == {}
     assert found.early.unsupported == found.unsupported
     others = {"sample_1": 2, "sample_2": 1, "sample_3": 4, "sample_4": 3}
@@ -184,12 +180,12 @@ def kappas_at_every_look(numbers, looks: int = 12) -> np.ndarray:
     ],
 )
 def test_units_with_weight_decay_or_two_laws_are_followed_as_they_are_trained(key):
-    numbers = sr.derive(sr.load("xor", overrides=(key,))).at_values
+    numbers = derived("xor", key).at_values
     label = numbers.pathways[0].modes[0].label
     kappa, looked = early_strengths(numbers)[label], kappas_at_every_look(numbers)
     assert kappa.settled
     assert np.abs(looked / kappa.kappa - 1).min() < 1e-9  # at the look at which it had settled
-    plain = early_strengths(sr.derive(sr.load("xor")).at_values)[label].kappa
+    plain = early_strengths(derived("xor").at_values)[label].kappa
     if "decay" in key:  # no gate and no share feels it
         assert kappa.kappa == pytest.approx(plain, rel=1e-3)
     else:

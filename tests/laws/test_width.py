@@ -16,6 +16,7 @@ from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
+from tests.own_specs import LINEAR
 from tests.strategies import examples
 
 
@@ -153,14 +154,7 @@ SYMBOLIC = {
     },
     "parameters": {"a": {"positive": True, "value": "2"}},
     "pathway": [{"name": "all"}],
-    "network": {
-        "hidden": 2,
-        "init_std": "1/10000",
-        "learning_rate": "1/50",
-        "loss": "mean",
-        "steps": 200,
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 2, "init_std": "1/10000", "learning_rate": "1/50", "steps": 200},
 }
 
 

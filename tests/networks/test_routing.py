@@ -14,6 +14,7 @@ from symreln.cli.main import _guarded
 from symreln.exact.truth import Truth
 from symreln.laws import routing_network as routing
 from symreln.laws.routing_network import DOMAINS, PARTNERS, RoutingNetwork
+from tests.cases import derived
 
 M, K = DOMAINS, PARTNERS
 NETWORK = RoutingNetwork()
@@ -24,16 +25,12 @@ def of_sizes(m: int, k: int, *more: str) -> sr.Spec:
     return sr.load("routing", [*tables, *more])
 
 
-@pytest.fixture(scope="module")
-def derived() -> sr.Derivation:
-    return sr.derive(sr.load("routing"))
-
-
-def test_it_is_derived_and_proven_for_symbols(derived):
-    assert derived.level is sr.Level.CLOSED_BY_SYMMETRY
-    assert all(step.outcome is Truth.PROVEN for step in derived.steps)
+def test_it_is_derived_and_proven_for_symbols():
+    whole = derived("routing")
+    assert whole.level is sr.Level.CLOSED_BY_SYMMETRY
+    assert all(step.outcome is Truth.PROVEN for step in whole.steps)
     assert all(line.holds for line in NETWORK.lines())
-    found = derived.to_json()
+    found = whole.to_json()
     assert found["format"] == "symreln-derivation/2"
     assert found["routing"]["speed"]["expr"] == "K*M**(1/3)"
     assert float(found["routing"]["speed"]["decimal"]) == pytest.approx(2 * 4 ** (1 / 3))

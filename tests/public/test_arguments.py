@@ -12,18 +12,12 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError, SymrelnError
+from tests.own_specs import LINEAR
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"context": [1, 2]}},
     "pathway": [{"name": "all"}],
-    "network": {
-        "hidden": 4,
-        "init_std": "1/10",
-        "learning_rate": "1/10",
-        "steps": 5,
-        "loss": "mean",
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 4, "init_std": "1/10", "learning_rate": "1/10", "steps": 5},
 }
 FIRST, SECOND = [["1/100", "0"], ["0", "1/100"]], [["1/100", "0"], ["0", "-1/100"]]
 

@@ -11,6 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.errors import InputError, SpecError
+from tests.own_specs import SMALL
 
 NETWORK = sr.network(hidden=np.int64(50), init_std="1/1000", learning_rate=0.01, steps=500)
 ALL = [sr.pathway("all")]
@@ -42,12 +43,8 @@ def test_arrays_are_the_spec_that_a_file_says():
                     "stage": 2,
                 },
             ],
-            "network": {
-                "hidden": 50,
-                "init_std": "1/1000",
-                "learning_rate": "1/100",
-                "steps": 500,
-            },
+            "network": SMALL
+            | {"hidden": 50, "init_std": "1/1000", "learning_rate": "1/100", "steps": 500},
         }
     )
     assert made == read

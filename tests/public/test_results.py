@@ -9,7 +9,6 @@ import json
 import pickle
 import re
 import sys
-from functools import cache
 
 import numpy as np
 import pytest
@@ -18,15 +17,9 @@ import sympy as sp
 import symreln as sr
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError, SpecError
 from symreln.verdict.judge import Level
+from tests.cases import derived
 
 SPECS = ("xor", "linear-hierarchy", "contextual-3")
-
-
-@cache
-def derived(name: str) -> sr.Derivation:
-    found = sr.derive(sr.load(name))
-    assert isinstance(found, sr.Derivation)
-    return found
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -233,7 +226,7 @@ def test_every_verdict_has_its_line():
 
 def test_the_plateau_can_be_read_from_the_table():
     """Modes that couple have it at s over d_eff; a null mode has neither."""
-    shown = repr(sr.derive("contextual-3").modes).splitlines()
+    shown = repr(derived("contextual-3").modes).splitlines()
     row = next(line.split() for line in shown if "pi_2_1" in line)
     assert row[2:6] == ["sqrt(42)/72", "1/12", "1/24", "1"]
     null = next(line.split() for line in shown if "pi_2_4" in line)

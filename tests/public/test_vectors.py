@@ -10,6 +10,7 @@ import sympy as sp
 import symreln as sr
 from symreln.errors import InputError, NoClosedFormError
 from symreln.report.plots import still_sketches
+from tests.cases import derived
 
 CUBIC = [["2", "1", "0"], ["1", "0", "1"], ["0", "1", "3"]]
 NETWORK = {"hidden": 50, "init_std": "1/100", "learning_rate": "1/20", "steps": 900}
@@ -21,9 +22,9 @@ def _own(x: object, y: object, **more: object) -> sr.Derivation:
 
 
 SPECS = {
-    "hierarchy": lambda: sr.derive("linear-hierarchy"),
-    "parameters": lambda: sr.derive("xor"),
-    "contexts": lambda: sr.derive("contextual-3"),
+    "hierarchy": lambda: derived("linear-hierarchy"),
+    "parameters": lambda: derived("xor"),
+    "contexts": lambda: derived("contextual-3"),
     "quadratic": lambda: _own([[2, 0], [1, 1], [0, 1]], [[1], [2], [0]]),
     "cubic": lambda: _own(np.eye(3, dtype=int), CUBIC),
     "coupled": lambda: _own([[1, 0], [1, 1], [0, 2]], [[1, 1], [0, 2], [1, 0]]),
@@ -53,7 +54,7 @@ def test_factors_are_those_of_the_correlations(name: str):
 
 
 def test_degenerate_modes_are_the_wavelets_of_the_tree():
-    modes = sr.derive("linear-hierarchy").modes
+    modes = derived("linear-hierarchy").modes
     root = sp.sqrt(2) / 2
     assert (
         sp.Matrix([[1, 1, -1, -1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, -1, -1]]) / 2
@@ -64,11 +65,11 @@ def test_degenerate_modes_are_the_wavelets_of_the_tree():
         leaves[2 * pair, pair], leaves[2 * pair + 1, pair] = root, -root
     assert modes["pi_1_4"].v == leaves
     with pytest.raises(InputError, match="null mode"):
-        _ = sr.derive("xor").modes["pi_1_2"].v
+        _ = derived("xor").modes["pi_1_2"].v
 
 
 def test_json_and_document_have_the_vectors(tmp_path: Path):
-    derivation = sr.derive("contextual-3")
+    derivation = derived("contextual-3")
     derivation.save(tmp_path, ["json", "html", "tex"])
     content = json.loads((tmp_path / "derivation.json").read_text())
     for pathway, saved in zip(derivation.pathways, content["pathways"], strict=True):
@@ -91,7 +92,7 @@ def _cells(tex: str, row: str) -> list[list[str]]:
 
 def test_tables_have_each_pathway_where_equal_modes_have_other_vectors(tmp_path: Path):
     """The four samples of xor have equal s and d, and each its own signs."""
-    derivation = sr.derive("xor")
+    derivation = derived("xor")
     derivation.save(tmp_path, ["tex", "html"], full=True)
     tex = (tmp_path / "derivation.tex").read_text()
     signs = [[int(sp.sign(p.v[n])) for p in derivation.pathways] for n in (0, 1)]
@@ -162,7 +163,7 @@ def test_illusory_correlation_rises_and_falls():
 
     Saxe, McClelland and Ganguli 2019: the mode of the pair is learned before that of the leaves.
     """
-    derivation = sr.derive("linear-hierarchy")
+    derivation = derived("linear-hierarchy")
     targets = derivation.spec.dataset.targets.to_numpy()
     feature = next(i for i, row in enumerate(targets) if row[0] == 1 and row.sum() == 1)
     assert targets[feature, 1] == 0
@@ -179,11 +180,11 @@ def test_illusory_correlation_rises_and_falls():
 
 
 def test_outputs_are_drawn_and_refused():
-    found = sr.derive("linear-hierarchy").predict([0, 100, 500])
+    found = derived("linear-hierarchy").predict([0, 100, 500])
     ax = found.plot(7, samples=[0, 1])
     assert [line.get_label() for line in ax.lines] == ["sample 0", "sample 1"]
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.values[:, 1, 7])
-    alike = sr.derive("xor").predict([0, 100])
+    alike = derived("xor").predict([0, 100])
     labels = [line.get_label() for line in alike.plot(0, samples=[0, 0, 0, 0]).lines]
     assert labels == ["samples 0, 0 and 2 more samples"]
     with pytest.raises(InputError, match="output"):

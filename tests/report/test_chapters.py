@@ -8,10 +8,8 @@ from html import unescape
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import symreln as sr
-from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
 from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import (
@@ -40,16 +38,6 @@ COUPLED = {
     },
     "pathway": [{"name": "all", "gate": "all"}, {"name": "first", "gate": "s == 1"}],
 }
-
-
-@pytest.fixture(scope="module")
-def three() -> Derivation:
-    return sr.derive(sr.load("contextual-3"))
-
-
-@pytest.fixture(scope="module")
-def different() -> Derivation:
-    return sr.derive(sr.load("contextual-different"))
 
 
 def sections(derivation: Derivation) -> dict[str, Section]:
@@ -158,20 +146,6 @@ def test_json_follows_the_interface(three):
     assert coupling["input_overlap"]["expr"] == "1/24"
     assert found["loss"]["initial"]["expr"] == "4"
     assert found["loss"]["final"]["expr"] == "0"
-
-
-def test_half_time_is_where_half_the_height_is_reached(three):
-    mode = three.pathways[0].modes[0]
-    found = half_time(three, mode, 21).decimal
-    assert found is not None
-    assert mode.d_eff is not None
-    [(ball,)] = [
-        balls
-        for label, balls in three.enclose([Fraction(found[0])], 15).items()
-        if label == mode.label
-    ]
-    height = mode.s.to_float(three.spec.values) / mode.d_eff.to_float(three.spec.values)
-    assert abs(float(ball) / height - 0.5) < 1e-12
 
 
 def test_irrational_overlaps_are_matrices_that_float_routes_agree_on(different):

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-import symreln as sr
 from symreln.report.drawing import drawing
 from symreln.report.figures import draw_panels
 from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, line_style, look
@@ -19,6 +18,7 @@ from symreln.report.plots import (
     loss_sketch,
 )
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
+from tests.cases import derived
 from tests.report.corpus import HOSTILE
 
 TIMES = np.linspace(0.0, 8.0, 300)
@@ -125,7 +125,7 @@ def test_axes_of_a_user_get_the_data_of_evaluate_and_nothing_else_changes(tmp_pa
     """On pyplot's axes: legends inside, the figure's other axes and settings as they were."""
     import matplotlib.pyplot as plt
 
-    derivation = sr.derive("xor")
+    derivation = derived("xor")
     predicted = derivation.evaluate(range(0, 2001))
     before = dict(mpl.rcParams)
     figure, (left, right) = plt.subplots(1, 2)

@@ -41,11 +41,6 @@ def two() -> sr.Derivation:
     return sr.derive(sr.load(TWO))
 
 
-@pytest.fixture(scope="module")
-def three() -> sr.Derivation:
-    return sr.derive(sr.load("contextual-3"))
-
-
 def tables(section: Section) -> list[Table]:
     return [block for block, _ in walk(section.blocks) if isinstance(block, Table)]
 

@@ -9,6 +9,7 @@ import symreln as sr
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
 from symreln.report.terminal import summary_of
+from tests.cases import derived
 
 
 def test_sizes_that_are_symbols_are_among_the_declared_parameters():
@@ -101,7 +102,7 @@ def test_plateaus_of_sums_of_roots_are_formulas_too():
 
 
 def test_what_is_used_is_named_before():
-    page = render(sr.derive(sr.load("linear-hierarchy")).to_document())
+    page = render(derived("linear-hierarchy").to_document())
     page = page.split(r"\begin{document}")[1]
     for named, used in (
         (r"$x_\mu$ and $y_\mu$, in $X$ and $Y$", r"I_p x_\mu"),
@@ -112,7 +113,7 @@ def test_what_is_used_is_named_before():
 
 
 def test_no_source_is_listed_that_nothing_cites():
-    page = render(sr.derive(sr.load("linear-hierarchy")).to_document())
+    page = render(derived("linear-hierarchy").to_document())
     listed = set(re.findall(r"\\bibitem\{(\w+)\}", page))
     cited = set(re.findall(r"\\cite(?:\[[^]]*\])?\{(\w+)\}", page))
     assert listed == cited

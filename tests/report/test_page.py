@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-import symreln as sr
 from symreln.document.document_model import Details, Document, Section, Table, equation, prose
 from symreln.report import html
+from tests.cases import derived
 from tests.report import browser
 from tests.report.sample import document
 
@@ -34,7 +34,7 @@ def wide_document():
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    derivation = sr.derive(sr.load("xor"))
+    derivation = derived("xor")
     pages = {
         "sample": html.render(document()),
         "wide": html.render(wide_document()),

@@ -16,6 +16,7 @@ from symreln.document.document_model import Figure
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches, still_sketches
 from symreln.report.terminal import show_summary, summary_of
+from tests.own_specs import LINEAR
 from tests.pages import page_of
 from tests.report.sample import words_of
 
@@ -26,14 +27,7 @@ SPEC = {
         {"name": "stays", "gate": "sample == 1"},
         {"name": "turns", "gate": "sample == 2", "then": [{"step": 60, "gate": "all"}]},
     ],
-    "network": {
-        "hidden": 20,
-        "init_std": "1/100",
-        "learning_rate": "1/10",
-        "loss": "mean",
-        "steps": 121,
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 20, "learning_rate": "1/10", "steps": 121},
 }
 
 

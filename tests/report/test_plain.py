@@ -6,16 +6,10 @@ import pytest
 import sympy as sp
 from click.testing import CliRunner
 
-import symreln as sr
 from symreln.claims.pathway_orbits import mode_orbits
 from symreln.cli.main import cli
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.report.terminal import summary_of
-
-
-@pytest.fixture(scope="module")
-def three() -> sr.Derivation:
-    return sr.derive(sr.load("contextual-3"))
 
 
 def test_every_formula_of_the_terminal_is_the_proven_one(three):

@@ -127,7 +127,7 @@ def test_module_is_refused_where_no_formula_says_it(tmp_path: Path):
     with pytest.raises(NoClosedFormError, match="coupled matrices"):
         program(derived("contextual-different"))
     with pytest.raises(NoClosedFormError, match="no closed form in time"):
-        program(sr.derive(sr.load("routing")))
+        program(derived("routing"))
 
 
 def test_module_is_written_where_it_is_asked_for_and_belongs_to_its_certificate(tmp_path: Path):

@@ -18,19 +18,13 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.deep_chain import Depth
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches
+from tests.own_specs import LINEAR
 from tests.report.sample import words_of
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 1]]},
     "pathway": [{"name": "only"}],
-    "network": {
-        "hidden": 50,
-        "init_std": "1/100",
-        "learning_rate": "1/20",
-        "steps": 10,
-        "loss": "mean",
-        "activation": "linear",
-    },
+    "network": LINEAR | {"hidden": 50, "steps": 10},
 }
 
 

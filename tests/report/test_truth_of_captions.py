@@ -14,6 +14,8 @@ from symreln.document.document_model import Math, Table, Text, inlines, plain_te
 from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.content import modes_figure
+from tests.cases import derived
+from tests.own_specs import SMALL
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:
@@ -21,14 +23,9 @@ def spec(activation: str = "linear", **network: Any) -> sr.Spec:
         {
             "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]]},
             "pathway": [{"name": "all"}],
-            "network": {
-                "hidden": 40,
-                "init_std": "1/10",
-                "learning_rate": "1/20",
-                "steps": 40,
-                "activation": activation,
-                **network,
-            },
+            "network": SMALL
+            | {"hidden": 40, "init_std": "1/10", "steps": 40, "activation": activation}
+            | network,
         }
     )
 
@@ -49,7 +46,7 @@ def test_strengths_of_other_depths_are_no_coupled_matrices(layers):
 
 
 def test_strengths_of_two_layers_without_closed_forms_are_those_of_the_method():
-    derivation = sr.derive(sr.load("iris"))
+    derivation = derived("iris")
     matrices = "gradient descent on the coupled matrices of all pathways, step by step"
     found = caption(derivation, confronted=True, method=matrices)
     assert "coupled matrices" in found
