@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, Future
 from typing import NamedTuple
 
 from click.testing import CliRunner
@@ -23,3 +24,16 @@ def command(*typed: object) -> Done:
     if found.exception is not None and not isinstance(found.exception, SystemExit):
         raise found.exception
     return Done(found.exit_code, found.stdout, found.stderr)
+
+
+class Here(Executor):
+    """Does work in this process, at once, in the place of workers."""
+
+    def __init__(self, workers: int) -> None:
+        """As many as there would be."""
+
+    def submit(self, work, /, *arguments, **named):
+        """Return what is done already."""
+        future = Future()
+        future.set_result(work(*arguments, **named))
+        return future

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import strategies as st
 
 import symreln as sr
+from symreln.base import pool
 from symreln.base.tables import markdown_table, plain_table, unmarked
-from tests.cli.command import command
+from tests.cli.command import Here, command
 
 FEW = ["--set", "network.steps=300", "--set", "network.hidden=20", "--seeds", "2"]
 COMMANDS = (
@@ -34,6 +35,7 @@ def test_no_line_is_wider_than_the_terminal(
     asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(pool, "processes", Here)
     monkeypatch.chdir(tmp_path)
     found = command(*asked, "--out", "o")
     printed = found.out

@@ -19,7 +19,7 @@ from tests.cases import derived
 @lru_cache(maxsize=1)
 def contexts() -> Validation:
     spec = sr.load("contextual-3", overrides=("network.steps=2001",))
-    return sr.validate(sr.derive(spec), seeds=3, diagnosis=False)
+    return sr.validate(sr.derive(spec), seeds=2, diagnosis=False)
 
 
 def test_the_common_gate_of_three_contexts_is_left_when_items_split():
@@ -85,7 +85,7 @@ def test_shares_of_networks_are_those_of_the_law():
     # Measured with 20 networks of 700 units: 0.10 at first order.
     assert found.share_distances[0] < 0.15
     assert found.predicted.shape == (3, len(found.steps))
-    assert found.measured.shape == (3, len(found.steps))
+    assert found.measured.shape == (2, len(found.steps))
     assert found.mean[0] > 0.99 > 0.3 > found.mean[-1]
 
 
@@ -97,7 +97,7 @@ def test_orders_rest_on_the_first_stage_alone():
     whole, first = (sr.derive(each).at_values for each in (spec, alone))
     assert len(whole.stages) == 2
     found = [
-        measured_gate_law(numbers, network, {"common": kappa}).losses
+        measured_gate_law(numbers, network, {"common": kappa}, orders=1).losses
         for numbers, kappa in ((whole, 0.5), (first, 0.5), (whole, 0.25))
     ]
     np.testing.assert_array_equal(found[0], found[1])

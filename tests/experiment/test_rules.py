@@ -13,7 +13,7 @@ from symreln.experiment.training import training_settings
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
 
-SHORT = ("network.steps=1201", "network.hidden=60")
+SHORT = ("network.steps=801", "network.hidden=40")
 
 
 @lru_cache(maxsize=1)

@@ -207,7 +207,7 @@ def _verified(folder):
 
 
 def test_certificates_of_every_phase_are_written_verified_and_removed(tmp_path, capsys):
-    derivation().save(tmp_path)
+    derivation().save(tmp_path, ["json"])
     assert _verified(tmp_path) == 0
     assert "from step 400: stages[0]" in capsys.readouterr().out
     broken = tmp_path / "certificate.json"
@@ -216,5 +216,5 @@ def test_certificates_of_every_phase_are_written_verified_and_removed(tmp_path, 
     broken.write_text(json.dumps(content), encoding="utf-8")
     assert _verified(tmp_path) == 2
     assert "digest" in capsys.readouterr().err
-    sr.derive(static(0)).save(tmp_path)
+    sr.derive(static(0)).save(tmp_path, ["json"])
     assert _verified(tmp_path) == 0

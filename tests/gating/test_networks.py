@@ -61,7 +61,7 @@ def test_replay_of_a_spec(tmp_path: Path) -> None:
     assert [*answer.files()] == ["replay.json"]
     assert "% of L(0)" in next(answer.lines())
     # The more windows, the nearer are each unit's own gates; K gates have no fewer than they can.
-    large = {**SMALL, "network.init_std": "1/5", "network.steps": 201}
+    large = {**SMALL, "network.init_std": "1/5", "network.steps": 61}
     curve = sr.replay(sr.load("xor", large), curve=True, every=1)
     points = curve.to_json()["curve"]
     own = {each["windows"]: each["mean"] for each in points if each["clusters"] is None}
