@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+from collections.abc import Callable, Iterator
 
 # So that commands within a test draw their figures there, and start no process for them.
 import matplotlib.backends.backend_pdf  # noqa: F401
@@ -12,6 +14,8 @@ from hypothesis import settings
 
 import symreln.report.figures  # noqa: F401
 from symreln import Derivation
+from symreln.document.document_model import Drawing
+from symreln.report import sketch
 from tests.cases import derived
 
 # The same examples at every run, so that a red test is red for everyone; others on request, with
@@ -38,3 +42,22 @@ def three() -> Derivation:
 def different() -> Derivation:
     """Contexts with other structures: coupled matrices."""
     return derived("contextual-different")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _equal_figures_are_drawn_once() -> Iterator[None]:
+    """Drawing is most of what saving takes; :mod:`tests.report.test_figures` draws twice."""
+    drawn: dict[bytes, Drawing] = {}
+
+    def hand_over(work: Callable[..., Drawing], *what: object, **how: object) -> Callable:
+        def found() -> Drawing:
+            key = pickle.dumps((what, how))
+            if key not in drawn:
+                drawn[key] = work(*what, **how)
+            return drawn[key]
+
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sketch, "hand_over", hand_over)
+        yield

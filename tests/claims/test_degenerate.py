@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 import symreln as sr
+from symreln.base.jsonio import dumps
 from symreln.claims.rules import RULES, printed_of
 from symreln.errors import NoClosedFormError, NotSupportedError
+from symreln.report.validation_plots import validation_sketches
 from tests.campaigns.work_on_spec import NOT_A_NUMBER
 
 Tables = dict[str, Any]
@@ -93,7 +96,8 @@ def test_a_degenerate_spec_goes_through_every_door(name: str, tmp_path: Path) ->
     derivation = sr.derive(sr.load(SPECS[name]))
     said = [str(derivation), *(repr(derivation.ask(shown.rule)) for shown in RULES)]
     said += [*printed_of(derivation), derivation.to_latex()]
-    said += _texts(derivation.save(tmp_path, ["json", "html"]))
+    written = derivation.save(tmp_path, ["json", "html"])
+    said += [path.read_text("utf-8") for path in written if path.suffix == ".json"]
     assert derivation.certificate is None or sr.verify(tmp_path)
     steps = np.arange(30)
     found = _or_refused(derivation.evaluate, steps)
@@ -107,12 +111,12 @@ def test_a_degenerate_spec_goes_through_every_door(name: str, tmp_path: Path) ->
             lambda: sr.validate(derivation, 2, representations=True, diagnosis=False)
         )
         validation = validation or sr.validate(derivation, 2, diagnosis=False)
-        said += [str(validation), *_texts(validation.save(tmp_path))]
+        said += [str(validation), dumps(validation.to_json())]
+        assert validation_sketches(validation)
+        figure = validation.plot().figure
+        figure.draw_without_rendering()
+        pyplot.close(figure)
     assert not [found[0] for text in said for found in NOT_A_NUMBER.finditer(text)]
-
-
-def _texts(written: list[Path]) -> list[str]:
-    return [path.read_text("utf-8") for path in written if path.suffix == ".json"]
 
 
 def _or_refused(asked: Callable[..., Any], *arguments: Any) -> Any:
