@@ -35,12 +35,11 @@ from spectrum_page import Row, exponent, versions, write_page
 from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
-from symreln.claims.every_size import derive_every_size
 from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate as certificate_of
-from symreln.pipeline.certificate import sizes_part
+from symreln.sizes.every_size import derive_every_size
 from symreln.verifier import verify
 
 HERE = Path(__file__).resolve().parent
@@ -89,7 +88,7 @@ def decomposition(repeats: int) -> list[Row]:
         "svd": svd(numeric.floats()),
         "exact": numeric.certified,
         "c": symbolic.certified,
-        "C": lambda: json.dumps(sizes_part(derive_every_size(every))),
+        "C": lambda: json.dumps(derive_every_size(every).certificate()),
     }
     times = in_turn(works, repeats)
     middle = {name: statistics.median(found) for name, found in times.items()}

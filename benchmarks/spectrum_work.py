@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import symreln as sr
-from symreln.claims.texts import Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.networks.effective import effective_dataset
 from symreln.pipeline.certificate.pathway_part import pathway_json
+from symreln.pipeline.certificate.texts import Texts
 from symreln.specs.spec import Spec
 
 ITEMS, CONTEXTS = 128, 16

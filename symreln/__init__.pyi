@@ -15,8 +15,8 @@ from symreln.calls.sweep import sweep as sweep
 from symreln.calls.validate import Validation as Validation
 from symreln.calls.validate import run as run
 from symreln.calls.validate import validate as validate
-from symreln.claims.from_weights import from_weights as from_weights
 from symreln.exact.truth import Truth as Truth
+from symreln.pipeline.from_weights import from_weights as from_weights
 from symreln.specs.build import network as network
 from symreln.specs.build import pathway as pathway
 from symreln.specs.build import spec as spec

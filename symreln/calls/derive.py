@@ -16,21 +16,11 @@ import sympy as sp
 from symreln.base.lazy import lazy
 from symreln.base.records import record
 from symreln.claims import derivation, solve
-from symreln.claims.balls import half_time
 from symreln.claims.claim import lines_of
-from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.early import early_strengths
-from symreln.claims.equilibria import races_of
-from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.integration import network_of
-from symreln.claims.loss import loss_of
-from symreln.claims.narrow import narrow_pathways
-from symreln.claims.outputs import OutputCurves
 from symreln.claims.probes import learning_modes
-from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
-from symreln.claims.routing_claim import routing_of
-from symreln.claims.unsupported import unsupported_pathways
+from symreln.claims.rules import rule_of
 from symreln.document.document_model import on_paper
 from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
@@ -46,7 +36,9 @@ if TYPE_CHECKING:
     from flint import arb
     from matplotlib.axes import Axes
 
-    from symreln.claims import balls, formulas, numeric_formula, outputs, prediction
+    from symreln.calls import outputs
+    from symreln.calls.outputs import Outputs
+    from symreln.claims import balls, constants, early, equilibria, formulas, narrow, prediction
     from symreln.claims.constants import Constant
     from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
@@ -54,9 +46,7 @@ if TYPE_CHECKING:
     from symreln.claims.exceptional import ExceptionalSets
     from symreln.claims.formulas import Formula
     from symreln.claims.narrow import NarrowPathway
-    from symreln.claims.numeric_formula import NumericFormula
     from symreln.claims.regime import TrainingRegime
-    from symreln.claims.routing_claim import Routing
     from symreln.document.document_model import Document
     from symreln.report import (
         content,
@@ -64,20 +54,24 @@ if TYPE_CHECKING:
         html,
         latex,
         mode_table,
+        numeric_formula,
         programs,
         summary,
         user_plots,
         write,
     )
     from symreln.report.mode_table import Modes
+    from symreln.report.numeric_formula import NumericFormula
+    from symreln.sizes.routing_claim import Routing
     from symreln.specs.spec import Spec
 else:
-    balls, formulas, numeric_formula, outputs, prediction = lazy(
-        "claims", "balls formulas numeric_formula outputs prediction"
+    (outputs,) = lazy("calls", "outputs")
+    balls, constants, early, equilibria, formulas, narrow, prediction = lazy(
+        "claims", "balls constants early equilibria formulas narrow prediction"
     )
     content, derivation_json, html, latex = lazy("report", "content derivation_json html latex")
-    mode_table, programs, summary, user_plots, write = lazy(
-        "report", "mode_table programs summary user_plots write"
+    mode_table, numeric_formula, programs, summary, user_plots, write = lazy(
+        "report", "mode_table numeric_formula programs summary user_plots write"
     )
 
 Times = Sequence[float] | np.ndarray
@@ -121,7 +115,7 @@ class Derivation(derivation.Derivation):
     @property
     def routing(self) -> Routing | None:
         """The routing network for every M and K, where edges make one and modes close."""
-        return self.ask(routing_of)
+        return self.ask(rule_of("routing"))
 
     def to_document(self) -> Document:
         """Return the whole derivation as a document, without figures."""
@@ -204,12 +198,12 @@ class Derivation(derivation.Derivation):
     @property
     def constants(self) -> tuple[Constant, ...]:
         """Every number of the printed closed forms that is not in the spec."""
-        return self.ask(printed_constants)
+        return self.ask(constants.printed_constants)
 
     @property
     def final_loss(self) -> Scalar | sp.Expr:
         """The loss in the end, the least-squares value unless decay or few units keep it above."""
-        found = self.ask(loss_of)
+        found = self.ask(rule_of("loss"))
         if found.rational is not None and not self.spec.parameters:
             return Scalar.of(found.rational)
         return self.least_loss if found.settled is None else found.settled
@@ -217,37 +211,37 @@ class Derivation(derivation.Derivation):
     @property
     def free_constants(self) -> int:
         """How many of them were assumed or fitted."""
-        return count_free(self.constants)
+        return constants.count_free(self.constants)
 
     @property
     def races(self) -> tuple[CompetitionEnd, ...]:
         """How the competitions of coupled modes end; none where no stage has any."""
-        return self.ask(races_of)
+        return self.ask(equilibria.races_of)
 
     @property
     def narrow(self) -> tuple[NarrowPathway, ...]:
         """Pathways with fewer hidden units than modes, and which modes they learn."""
-        return self.ask(narrow_pathways)
+        return self.ask(narrow.narrow_pathways)
 
     @property
     def unsupported(self) -> dict[str, str]:
         """Why no hidden unit keeps the gate of a pathway, by name, at the declared values."""
-        return self.ask(unsupported_pathways)
+        return self.ask(early.unsupported_pathways)
 
     @property
     def early(self) -> EarlyStrengths:
         """κ of the modes that learn first, at the declared values; needs a network."""
-        return self.ask(early_strengths)
+        return self.ask(early.early_strengths)
 
     @property
     def regime(self) -> TrainingRegime | None:
         """Whether initial weights are small beside what is learned; None where it is not known."""
-        return self.ask(regime_of)
+        return self.ask(rule_of("regime"))
 
     @property
     def exceptional(self) -> ExceptionalSets | None:
         """Where the answer, which holds for generic parameters, ends; None without parameters."""
-        return self.ask(exceptional_sets)
+        return self.ask(rule_of("exceptional"))
 
     @cached_property
     def at_values(self) -> Derivation:
@@ -289,7 +283,7 @@ class Derivation(derivation.Derivation):
         mode = next((m for _, m in learning_modes(self) if m.label == name), None)
         if mode is None or found.half_time is not None:
             return found
-        half = half_time(self, mode, 21).decimal  # where symbols have no formula
+        half = balls.half_time(self, mode, 21).decimal  # where symbols have no formula
         return found if half is None else replace(found, half_time=sp.Float(half[0], 21))
 
     def to_numpy(self, name: str) -> NumericFormula:
@@ -392,8 +386,7 @@ class Derivation(derivation.Derivation):
             ((3, 8, 15), [1.0, 1.0])
         """
         _warn(self)
-        found = outputs.predict_outputs(self.at_values, steps)
-        return Outputs(times=found.times, values=found.values, parts=found.parts)
+        return outputs.predict_outputs(self.at_values, steps)
 
     def enclose(
         self, times: Sequence[int | Fraction], digits: int = 50
@@ -416,26 +409,6 @@ class Derivation(derivation.Derivation):
             '[0.9999544759 +/- 4.46e-11]'
         """
         return balls.enclose(self, times, digits)
-
-
-@record(eq=False)
-class Outputs(OutputCurves):
-    """Predicted outputs of a network; see :class:`symreln.claims.outputs.OutputCurves`."""
-
-    def plot(
-        self, output: int = 0, samples: Sequence[int] | None = None, ax: Axes | None = None
-    ) -> Axes:
-        """Draw one output over time, a line for every sample.
-
-        Args:
-            output: Which, from 0.
-            samples: Which samples, from 0; all by default. Equal lines are drawn once.
-            ax: Where; a new figure by default.
-
-        Raises:
-            InputError: There is no such output or sample.
-        """
-        return user_plots.plot_outputs(self, output, samples, ax)
 
 
 def derive(spec: Spec | str | os.PathLike[str]) -> Derivation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, fields
+from importlib import import_module
 from typing import Any, Literal, Self, TypeVar
 
 import sympy as sp
@@ -146,12 +147,12 @@ def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
 Place = Literal["reduction", "end", "start", "chapter", ""]
 
 
-@record
+@record(kw_only=False)
 class Shown:
     """A rule and where its claims are shown.
 
     Attributes:
-        rule: The rule.
+        name: Module and function of the rule, below ``symreln``.
         place: Where the document says it; "" for nowhere.
         key: Its key in derivation.json; "" for none.
         always: Whether the key is there, null, where nothing is claimed.
@@ -160,10 +161,16 @@ class Shown:
         checked: Whether its steps are among the derivation's checks.
     """
 
-    rule: Rule
+    name: str
     place: Place = ""
     key: str = ""
     always: bool = True
     printed: bool = False
     warns: bool = False
     checked: bool = False
+
+    @property
+    def rule(self) -> Rule:
+        """The rule, imported when it is first asked for."""
+        module, _, function = self.name.rpartition(".")
+        return getattr(import_module(f"symreln.{module}"), function)

@@ -121,3 +121,13 @@ class Prediction:
             f"Prediction({self.method}; {len(self.times)} times up to {self.times[-1]:g}, "
             f"{len(self.modes)} curves, loss {self.loss[0]:.4g} to {self.loss[-1]:.4g})"
         )
+
+
+def in_phase(text: str, begin: int) -> str:
+    """Return what something is called in the phase from a step on.
+
+    Example:
+        >>> in_phase("common", 0), in_phase("common", 150)
+        ('common', 'common, step 150')
+    """
+    return f"{text}, step {begin}" if begin else text

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symreln.claims.every_size import EverySize
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
@@ -256,7 +255,6 @@ class Derivation(Asked):
         verdict: Which reduction holds.
         loss_separates: Whether the loss is a sum over modes: every strength closes, and stages
             do not disturb each other.
-        family: The answer for every number of contexts, or None without a size symbol.
         later: The derivations with the gates after each switch, in order: their modes, couplings
             and verdicts. Weights are carried over a switch, so their strengths do not start as
             in a derivation of its own. This derivation holds up to the first switch.
@@ -272,7 +270,6 @@ class Derivation(Asked):
     loss_separates: bool
     drivers: Mapping[str, Driver | str | None]
     search: SymmetrySearch | None = field(repr=False, compare=False)
-    family: EverySize | None = None
     later: tuple[Derivation, ...] = ()
 
     @property

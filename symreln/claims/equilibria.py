@@ -1,32 +1,10 @@
-r"""Coupled modes: their competition, in floats and in symbols, and where it comes to rest, exactly.
-
-Coupled modes obey :math:`\tau\dot\pi_a = 2\pi_a(s_a - \sum_b \kappa_{ab}\pi_b)`. With
-:math:`\pi_a = s_a \varphi_a` this is :math:`\tau\dot\varphi_a = 2 s_a \varphi_a \delta_a`,
-
-.. math:: \delta_a = 1 - \sum_b F_{ab}\,\varphi_b, \qquad F_{aa} = d_a,
-   \quad F_{ab} = \kappa_{ab}\, s_b / s_a,
-
-and F is rational where all s² and d are; of conjugate modes nothing is decided here.
-
-*Equilibria.* Those with support S solve F_SS phi_S = 1. With w_a = m_a s_a² the loss is
-:math:`L_0 - w^T\varphi + \frac12 \varphi^T W F \varphi`. Where W F is symmetric,
-:math:`\tau \dot L = -2 \sum_a m_a \pi_a (s_a \delta_a)^2 \le 0`; where it is positive definite
-too, L is strictly convex and has one minimum phi* over phi >= 0, the equilibrium whose delta_a
-are <= 0 outside its support. It attracts every positive start: with V = Σ_a (w_a/s_a)(phi_a −
-phi*_a − phi*_a ln phi_a),
-
-.. math:: \tau \dot V = -2 (\varphi-\varphi^*)^T W F (\varphi-\varphi^*)
-   + 2 \sum_a w_a \varphi_a \delta_a(\varphi^*) \le 0.
-
-Source: [Saxe2022] for the system; the function V is Goh's, for Lotka-Volterra systems.
-"""
+"""Where coupled modes come to rest, exactly, and their system in floats and in symbols."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,10 +19,11 @@ from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, decimal_cell, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
+from symreln.laws.competition import Competition
+from symreln.laws.coupled_modes import ModeSystem
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -58,35 +37,7 @@ _CONJUGATE = "of conjugate modes some may win and others lose, which is integrat
 _MOST_MODES = 40
 
 
-@record(eq=False)
-class _ModeSystem:
-    r"""tau dπ_a/dt = 2 π_a (s_a − Σ_b kappa_ab π_b) in floats.
-
-    Attributes:
-        labels: Strength of every mode with s > 0; null modes start at zero and stay there.
-        s: Singular values, shape (modes,).
-        kappa: Couplings, shape (modes, modes): d on the diagonal.
-        multiplicity: Equal modes that an entry stands for, shape (modes,).
-    """
-
-    labels: tuple[str, ...]
-    s: np.ndarray
-    kappa: np.ndarray
-    multiplicity: np.ndarray
-
-    def loss(self, initial: float, strengths: np.ndarray) -> np.ndarray:
-        """Return L0 − Σ m_a s_a π_a + ½ Σ m_a kappa_ab π_a π_b, shape (times,).
-
-        Args:
-            initial: Loss with all outputs zero.
-            strengths: Shape (modes, times).
-        """
-        weighted = self.multiplicity[:, None] * strengths
-        quadratic = np.einsum("at,ab,bt->t", weighted, self.kappa, strengths)
-        return initial - self.s @ weighted + 0.5 * quadratic
-
-
-def mode_system(stage: StageDerivation) -> _ModeSystem:
+def mode_system(stage: StageDerivation) -> ModeSystem:
     """Return the system of a stage without free parameters, verdict `coupled modes`.
 
     Couplings are the numbers that K G is on equal modes, by its trace.
@@ -102,7 +53,7 @@ def mode_system(stage: StageDerivation) -> _ModeSystem:
             for column, (_, b) in ((n, each) for n, each in enumerate(entries) if each[0] == j):
                 (u, v), (u_j, v_j) = bases[p][a.label], bases[j][b.label]
                 kappa[row, column] = np.sum((u.T @ u_j) * (v.T @ cross.T @ v_j)) / u.shape[1]
-    return _ModeSystem(
+    return ModeSystem(
         labels=tuple(mode.label for _, mode in entries),
         s=np.array([mode.s.to_float() for _, mode in entries]),
         kappa=kappa,
@@ -163,8 +114,7 @@ class CompetitionEnd(Claim):
 
     Attributes:
         modes: The modes of every class.
-        squares: s² of every class, not zero.
-        matrix: F; None where modes are conjugate.
+        competition: Their law; None where modes are conjugate.
         declared: The parameters' values.
         notation: How numbers are printed.
         phi: pi/s of every class at the equilibrium that attracts every positive start, zero of
@@ -173,100 +123,29 @@ class CompetitionEnd(Claim):
     """
 
     modes: tuple[tuple[ModeDerivation, ...], ...]
-    squares: tuple[Scalar, ...]
-    matrix: ExactMatrix | None
+    competition: Competition | None
     declared: Mapping[str, Fraction]
     notation: Notation
     phi: tuple[Scalar, ...] | None = None
     undecided: str = ""
 
-    @cached_property
-    def weights(self) -> tuple[Scalar, ...]:
-        """W, one number a class."""
-        pairs = zip(self.squares, self.modes, strict=True)
-        return tuple(square * modes[0].multiplicity for square, modes in pairs)
-
-    @cached_property
-    def form(self) -> ExactMatrix:
-        """W F, the quadratic form of the loss."""
-        assert self.matrix is not None
-        return self.matrix.T.scaled_columns(self.weights).T.reduced()
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether W F, which must be symmetric, is positive definite at the declared values."""
-        rows = self.form.substitute(self.declared).to_fractions()
-        for k, pivot_row in enumerate(rows):
-            if pivot_row[k] <= 0:
-                return False
-            for row in rows[k + 1 :]:
-                ratio = row[k] / pivot_row[k]
-                row[:] = [a - ratio * b for a, b in zip(row, pivot_row, strict=True)]
-        return True
-
-    def drives(self, phi: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        """Return delta of every class."""
-        assert self.matrix is not None
-        column = self.matrix @ ExactMatrix.from_rows([[x] for x in phi], self.matrix.parameters)
-        return tuple(1 - column.entry(place, 0) for place in range(len(phi)))
-
-    def _solved(self, support: list[int]) -> tuple[Scalar, ...]:
-        """Return the solution of delta = 0 on a support; W F must be definite."""
-        phi = [square * 0 for square in self.squares]
-        if support:
-            right = ExactMatrix.from_rows(
-                [[self.weights[place]] for place in support], self.form.parameters
-            )
-            found = inverse(self.form.select(support, support)) @ right
-            for row, place in enumerate(support):
-                phi[place] = found.entry(row, 0)
-        return tuple(phi)
-
-    def settled(self) -> tuple[Scalar, ...]:
-        """Return the equilibrium that attracts all positive starts, by Murty's pivoting.
-
-        W F must be symmetric and positive definite, which makes the search end: the class with
-        the least index that is negative, or grows although it is absent, changes sides.
-        """
-        inside = set(range(len(self.squares)))
-        while True:
-            phi = self._solved(sorted(inside))
-            drives = self.drives(phi)
-            wrong = [
-                place
-                for place in range(len(phi))
-                if (self._at(phi[place]) < 0 if place in inside else self._at(drives[place]) > 0)
-            ]
-            if not wrong:
-                # Without classes whose strength is exactly 0.
-                return self._solved([p for p, value in enumerate(phi) if self._at(value) > 0])
-            inside ^= {wrong[0]}
-
-    def _at(self, value: Scalar) -> Fraction:
-        return value.substitute(self.declared).to_fraction()
-
-    @property
-    def gain(self) -> Scalar:
-        """What the equilibrium takes off the loss: half of w·phi, since F phi = 1."""
-        assert self.phi is not None
-        pairs = zip(self.weights, self.phi, strict=True)
-        return sum((w * x for w, x in pairs), start=self.squares[0] * 0) / 2
-
     @property
     def winners(self) -> dict[str, AlgebraicNumber]:
         """Strengths in the end of the modes that are there, by label."""
-        return {} if self.phi is None else self._numbers(self.phi, there=True)
+        return self._numbers(self.phi or (), there=True)
 
     @property
     def losers(self) -> dict[str, AlgebraicNumber]:
         """Shortfalls Σ kappa π − s in the end of the modes that are not there, by label."""
-        return {} if self.phi is None else self._numbers(self.drives(self.phi), there=False)
+        law, phi = self.competition, self.phi
+        return {} if law is None or phi is None else self._numbers(law.drives(phi), there=False)
 
     def _numbers(self, found: tuple[Scalar, ...], *, there: bool) -> dict[str, AlgebraicNumber]:
-        assert self.phi is not None
+        squares = () if self.competition is None else self.competition.squares
+        each = zip(self.modes, squares, found, self.phi or (), strict=False)
         return {
             modes[0].label: AlgebraicNumber.rational(square * x * x, is_sqrt=True)
-            for modes, square, x, phi in zip(self.modes, self.squares, found, self.phi, strict=True)
+            for modes, square, x, phi in each
             if phi.is_zero is not there
         }
 
@@ -294,18 +173,6 @@ class CompetitionEnd(Claim):
                 yield (name, cell, decimal_cell(winners[label], self.declared), zero)
             else:
                 yield (name, zero, zero, number_cell(losers[label], self.notation))
-
-    def check(self) -> None:
-        """Substitute the end into the drives of all modes.
-
-        Raises:
-            ArithmeticError: A drive is not what it should be: a bug of symreln.
-        """
-        assert self.phi is not None  # it was proven
-        for phi, drive in zip(self.phi, self.drives(self.phi), strict=True):
-            if self._at(drive) > 0 if phi.is_zero else not (drive.is_zero and self._at(phi) > 0):
-                msg = "the derivation's own check failed: an equilibrium of coupled modes"
-                raise ArithmeticError(msg)
 
 
 @record(eq=False)
@@ -384,9 +251,9 @@ class _Equilibria(Claim):
 
     def steps(self) -> Iterator[Step]:
         """Check every end; say how it was proven."""
-        ends = [race for race in self.competitions if race.phi is not None]
-        for race in ends:
-            race.check()
+        ends = _ended(self.competitions)
+        for law, phi in ends:
+            law.check(phi)
         if ends:
             yield Step(
                 name="equilibria",
@@ -407,16 +274,23 @@ class _Equilibria(Claim):
                 )
 
 
+def _ended(races: Sequence[CompetitionEnd]) -> list[tuple[Competition, tuple[Scalar, ...]]]:
+    """Return the competitions whose end is proven, with it."""
+    found = ((race.competition, race.phi) for race in races)
+    return [(law, phi) for law, phi in found if law is not None and phi is not None]
+
+
 def equilibria_of(derivation: Derivation) -> _Equilibria | None:
     """Return where coupled modes come to rest; None where no stage has any."""
     races = derivation.ask(races_of)
     if not races:
         return None
     loss = None
-    if len(derivation.stages) == 1 and all(race.phi is not None for race in races):
+    ends = _ended(races)
+    if len(derivation.stages) == 1 and len(ends) == len(races):
         loss = derivation.initial_loss
-        for race in races:
-            loss = loss - race.gain
+        for law, phi in ends:
+            loss = loss - law.gain(phi)
     return _Equilibria(
         loss=loss,
         least=derivation.least_loss,
@@ -437,28 +311,29 @@ def races_of(derivation: Derivation) -> tuple[CompetitionEnd, ...]:
 
 def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> CompetitionEnd:
     """Return the competition of some classes of modes, as (pathway, class), in a stage."""
-    pathways = stage.pathways
-    race = CompetitionEnd(
-        modes=tuple(
-            tuple(mode for mode in pathways[p].modes if mode.class_index == a) for p, a in nodes
-        ),
-        squares=tuple(pathways[p].spectrum.classes[a].eigenvalue[0] for p, a in nodes),
-        matrix=_matrix(stage, nodes),
-        declared=derivation.spec.values,
-        notation=Notation.of(derivation.spec),
+    spec, matrix, why = derivation.spec, _matrix(stage, nodes), ""
+    modes = tuple(
+        tuple(mode for mode in stage.pathways[p].modes if mode.class_index == a) for p, a in nodes
     )
-    why = _why_open(race, known=derivation.spec.has_values)
-    return replace(race, undecided=why) if why else replace(race, phi=race.settled())
-
-
-def _why_open(race: CompetitionEnd, *, known: bool) -> str:
-    """Return why no equilibrium was proven to attract; "" where one is."""
-    if race.matrix is None:
-        return _CONJUGATE
-    if not known:
-        return "who wins depends on the parameters, and no value is declared"
-    if race.form != race.form.T:
-        return "the couplings are not symmetric, and no function that falls along the flow is known"
-    if not race.is_convex:
-        return "the couplings are singular, so that it may depend on the start; it is integrated"
-    return ""
+    race = CompetitionEnd(
+        modes=modes,
+        competition=None
+        if matrix is None
+        else Competition(
+            squares=tuple(stage.pathways[p].spectrum.classes[a].eigenvalue[0] for p, a in nodes),
+            counts=tuple(alike[0].multiplicity for alike in modes),
+            matrix=matrix,
+            declared=spec.values,
+        ),
+        declared=spec.values,
+        notation=Notation.of(spec),
+    )
+    if race.competition is None:
+        why = _CONJUGATE
+    elif not spec.has_values:
+        why = "who wins depends on the parameters, and no value is declared"
+    else:
+        why = race.competition.why_open
+    if why or race.competition is None:
+        return replace(race, undecided=why)
+    return replace(race, phi=race.competition.settled())

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from symreln.claims.phases import until_text
 from symreln.exact.linear import complement_projector
 from symreln.laws.flow_letters import (
     decay_is_gradient,
@@ -38,7 +37,7 @@ def whole_map(layers: int, path: str = "p") -> str:
 
 def flow_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the loss, what a pathway sees, and the flow of its layers."""
-    layers, until = derivation.known.layers, until_text(derivation.spec)
+    layers, until = derivation.known.layers, derivation.spec.until_text
     seen = r"\Pi_p I_p" if any(p.boundary for p in derivation.spec.pathways) else "I_p"
     yield Line(
         says=f"The loss of the gated network, over $P$ samples with gates $g_p(\\mu)${until}:",

@@ -22,7 +22,7 @@ from symreln.claims.flow_lines import (
 )
 from symreln.claims.linear_flow import is_linear, linear_lines
 from symreln.claims.narrow import narrow_pathways
-from symreln.claims.routing_claim import routing_of
+from symreln.claims.rules import rule_of
 from symreln.claims.start_lines import start_lines
 from symreln.document.document_model import Block, Content, Details, Items, equation
 from symreln.document.typeset import phrase, say
@@ -162,7 +162,7 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
         found += proven_once(narrow_lines)
     found += start_lines(derivation)
     found += _loss_lines(derivation)
-    if (routing := derivation.ask(routing_of)) is not None:
+    if (routing := derivation.ask(rule_of("routing"))) is not None:
         written = {line.equation for line in found}
         more = proven_once(type(routing.network).lines, routing.network)
         found += (line for line in more if line.equation not in written)

@@ -18,7 +18,6 @@ from symreln.document.words import Notation, number_cell
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.specs.spec import Spec
 
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time")
@@ -107,18 +106,3 @@ def _phase(step: int, phase: Derivation) -> Iterator[Block]:
         ),
         alignment="lllr",
     )
-
-
-def until_text(spec: Spec) -> str:
-    """Return up to which step the first gates hold, or "" where they stay."""
-    return "" if spec.until is None else f" up to step {spec.until}"
-
-
-def in_phase(text: str, begin: int) -> str:
-    """Return what something is called in the phase from a step on.
-
-    Example:
-        >>> in_phase("common", 0), in_phase("common", 150)
-        ('common', 'common, step 150')
-    """
-    return f"{text}, step {begin}" if begin else text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.constants import chain_constants, drawn_constants, printed_constants
-from symreln.claims.curves import ModeCurve, Prediction
+from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.equilibria import mode_system
 from symreln.claims.head_start import are_followed, mode_laws
 from symreln.claims.integration import (
@@ -26,7 +26,6 @@ from symreln.claims.integration import (
 )
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
-from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
 from symreln.claims.relaxation import check_start, check_step_size, diverging
 from symreln.claims.starts import chain_of, starts_of

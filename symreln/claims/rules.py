@@ -2,12 +2,13 @@
 
 A rule is a function of a derivation that returns a claim, several, or None
 (:mod:`symreln.claims.claim`). A new one is a file and a line here: document, derivation.json,
-terminal and checks walk this table.
+terminal, checks and certificate walk this table. Files are named, and imported when they are first
+asked: who derives does not import what writes chapters, and outer rooms stay outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from symreln.claims.claim import (
@@ -19,43 +20,27 @@ from symreln.claims.claim import (
     lines_of,
     said_of,
 )
-from symreln.claims.couplings import coupling_entries
-from symreln.claims.edges import edges_of
-from symreln.claims.equilibria import equilibria_of
-from symreln.claims.every_size import every_size
-from symreln.claims.exceptional import exceptional_sets
-from symreln.claims.gate_law import gate_law_of, gate_lines_of
-from symreln.claims.later_stages import head_starts_of
-from symreln.claims.lines import derivation_lines
-from symreln.claims.loss import loss_of
-from symreln.claims.narrow import width_of
-from symreln.claims.pathways import pathways_of, verdict_of
-from symreln.claims.phases import phases_of
-from symreln.claims.regime import regime_of
-from symreln.claims.relaxation import diverging
-from symreln.claims.routing_claim import routing_of
-from symreln.claims.unsupported import unsupported_of
 from symreln.document.document_model import Block
 
 RULES = (
-    Shown(rule=verdict_of, key="verdict"),
-    Shown(rule=pathways_of, key="pathways"),
-    Shown(rule=coupling_entries, key="couplings"),
-    Shown(rule=loss_of, key="loss"),
-    Shown(rule=derivation_lines, key="lines", printed=True, checked=True),
-    Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
-    Shown(rule=edges_of, place="chapter", key="graph", always=False),
-    Shown(rule=routing_of, key="routing", always=False, printed=True),
-    Shown(rule=every_size, place="chapter", key="family"),
-    Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
-    Shown(rule=phases_of, place="chapter", key="phases", always=False),
-    Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked=True),
-    Shown(rule=width_of, place="end", key="width", always=False),
-    Shown(rule=head_starts_of, place="start", key="head_starts", always=False, printed=True),
-    Shown(rule=gate_law_of, place="chapter", key="gate_law", always=False, printed=True),
-    Shown(rule=regime_of, place="start", key="regime", printed=True, warns=True),
-    Shown(rule=unsupported_of, place="start", key="unsupported", printed=True, warns=True),
-    Shown(rule=diverging, place="start", printed=True, warns=True),
+    Shown("claims.pathways.verdict_of", "", "verdict"),
+    Shown("claims.pathways.pathways_of", "", "pathways"),
+    Shown("claims.couplings.coupling_entries", "", "couplings"),
+    Shown("claims.loss.loss_of", "", "loss"),
+    Shown("claims.lines.derivation_lines", "", "lines", printed=True, checked=True),
+    Shown("claims.gate_law.gate_lines_of", "", "gate_lines", always=False, printed=True),
+    Shown("claims.edges.edges_of", "chapter", "graph", always=False),
+    Shown("sizes.routing_claim.routing_of", "", "routing", always=False, printed=True),
+    Shown("sizes.every_size.every_size", "chapter", "family"),
+    Shown("claims.exceptional.exceptional_sets", "chapter", "exceptional", printed=True),
+    Shown("claims.phases.phases_of", "chapter", "phases", always=False),
+    Shown("claims.equilibria.equilibria_of", "reduction", "equilibria", always=False, checked=True),
+    Shown("claims.narrow.width_of", "end", "width", always=False),
+    Shown("claims.later_stages.head_starts_of", "start", "head_starts", always=False, printed=True),
+    Shown("claims.gate_law.gate_law_of", "chapter", "gate_law", always=False, printed=True),
+    Shown("claims.regime.regime_of", "start", "regime", printed=True, warns=True),
+    Shown("claims.unsupported.unsupported_of", "start", "unsupported", printed=True, warns=True),
+    Shown("claims.relaxation.diverging", "start", "", printed=True, warns=True),
 )
 
 
@@ -78,6 +63,12 @@ def checks_of(derivation: Asked) -> list[Step]:
     """Return the checks of what is claimed."""
     rules = (s.rule for s in RULES if s.checked)
     return [step for claim in claims_of(derivation, *rules) for step in claim.steps()]
+
+
+def rule_of(key: str) -> Callable[[Any], Any]:
+    """Return the rule with a key, wherever its room is."""
+    (shown,) = (each for each in RULES if each.key == key)
+    return shown.rule
 
 
 def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:

@@ -28,8 +28,8 @@ from symreln.claims.prediction import (
 )
 from symreln.claims.solve import derive_unchecked
 from symreln.claims.starts import mode_kappas, start_factors
-from symreln.claims.wide_network import SEED, descent_of
 from symreln.experiment.metrics import Distance, compare
+from symreln.experiment.wide_network import SEED, descent_of
 from symreln.laws.mean_field import gate_orders
 
 if TYPE_CHECKING:

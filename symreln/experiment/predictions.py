@@ -39,9 +39,9 @@ from symreln.claims.starts import (
     starts_of,
     strength0_of,
 )
-from symreln.claims.wide_network import run_mean_field, why_no_mean_field
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
+from symreln.experiment.wide_network import run_mean_field, why_no_mean_field
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

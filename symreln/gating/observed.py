@@ -15,9 +15,9 @@ import numpy as np
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of
-from symreln.claims.wide_network import SEED, descent_of, takes_minutes
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
+from symreln.experiment.wide_network import SEED, descent_of, takes_minutes
 from symreln.laws.mean_field import simulate_mean_field
 from symreln.specs.spec import Spec
 from symreln.train.record import Observer, Recording

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from symreln.base.records import record
 from symreln.laws.integrate import integrate
 from symreln.laws.line import CANCELS, Line, vanish
 
@@ -84,6 +85,34 @@ def _competition_loss() -> Line:
         holds=vanish(sp.expand(traced - summed), *(traced.diff(x) + drive for x, drive in pairs)),
         main=True,
     )
+
+
+@record(eq=False)
+class ModeSystem:
+    r"""tau dπ_a/dt = 2 π_a (s_a − Σ_b kappa_ab π_b) in floats.
+
+    Attributes:
+        labels: Strength of every mode with s > 0; null modes start at zero and stay there.
+        s: Singular values, shape (modes,).
+        kappa: Couplings, shape (modes, modes): d on the diagonal.
+        multiplicity: Equal modes that an entry stands for, shape (modes,).
+    """
+
+    labels: tuple[str, ...]
+    s: np.ndarray
+    kappa: np.ndarray
+    multiplicity: np.ndarray
+
+    def loss(self, initial: float, strengths: np.ndarray) -> np.ndarray:
+        """Return L0 − Σ m_a s_a π_a + ½ Σ m_a kappa_ab π_a π_b, shape (times,).
+
+        Args:
+            initial: Loss with all outputs zero.
+            strengths: Shape (modes, times).
+        """
+        weighted = self.multiplicity[:, None] * strengths
+        quadratic = np.einsum("at,ab,bt->t", weighted, self.kappa, strengths)
+        return initial - self.s @ weighted + 0.5 * quadratic
 
 
 def integrate_modes(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
-from symreln.claims.every_size import derive_every_size
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.checks import derivation_steps
 
@@ -41,9 +40,6 @@ def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
-    if spec.sizes and derivation.known.matrices.holds:
-        with phase("every size"):
-            derivation = replace(derivation, family=derive_every_size(spec))
     with phase("checks"):
         steps = derivation_steps(derivation, begin)
     later = [

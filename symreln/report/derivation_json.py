@@ -8,9 +8,9 @@ from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation
 from symreln.claims.rules import values_of as found_values
-from symreln.claims.texts import Texts
 from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
+from symreln.pipeline.certificate.texts import Texts
 from symreln.report.encode import Encoder
 from symreln.specs.values import values_of
 from symreln.verifier.folder import sealed_json

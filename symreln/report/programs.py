@@ -26,10 +26,10 @@ from symreln.claims.formulas import (
     evaluated_strength,
     formulas_of,
 )
-from symreln.claims.numeric_formula import NumericFormula, has_room
 from symreln.errors import InputError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
+from symreln.report.numeric_formula import NumericFormula, has_room
 from symreln.specs.finding import nearest, shown
 
 Library = Literal["numpy", "jax", "torch"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
-from symreln.claims.rules import warnings_of
+from symreln.claims.rules import rule_of, warnings_of
 from symreln.document.words import MISSING, Notation, short_number
 from symreln.exact.truth import Truth
 from symreln.specs.finding import counted
@@ -35,7 +35,9 @@ def derivation_summary(derivation: Derivation) -> list[str]:
 def _modes(derivation: Derivation, most: int) -> list[str]:
     notation, orbits = Notation.of(derivation.spec), mode_orbits(derivation)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
-    lines = [f"at {sizes}; for every size: .to_latex()"] if derivation.family else []
+    lines = (
+        [f"at {sizes}; for every size: .to_latex()"] if derivation.ask(rule_of("family")) else []
+    )
     most -= len(lines)
     # Every orbit has a line, so that no stage is hidden by the modes before it.
     room, left = max(0, most - len(orbits)), 0

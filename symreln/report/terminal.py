@@ -10,15 +10,13 @@ from symreln.base.tables import plain_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation
-from symreln.claims.every_size import every_size
 from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of
 from symreln.claims.pathway_orbits import mode_orbits, short_list
 from symreln.claims.pathways import verdict_of
-from symreln.claims.phases import until_text
-from symreln.claims.rules import printed_of
+from symreln.claims.rules import printed_of, rule_of
 from symreln.claims.starts import printed_starts
 from symreln.document.roots import plain_formula
 from symreln.document.symbols import strengths_in_text
@@ -75,12 +73,13 @@ def show_summary(summary: Summary) -> None:
 def summary_of(derivation: Derivation, written: Sequence[Path] = ()) -> Summary:
     """Return the verdict, the modes, and the checks as text; beside the files written."""
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
-    until = until_text(derivation.spec)
+    until = derivation.spec.until_text
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
-    first = _modes_of(derivation, until if derivation.family is None else f" at {sizes}")
+    every = derivation.ask(rule_of("family"))
+    first = _modes_of(derivation, until if every is None else f" at {sizes}")
     return {
         **first,
-        "head": [derivation.spec.title, *lines_of(derivation, every_size), *first["head"]],
+        "head": [derivation.spec.title, *lines_of(derivation, rule_of("family")), *first["head"]],
         "formulas": [*_formulas(derivation, {path.name for path in written})],
         "phases": phases,
         "tail": [

@@ -20,9 +20,9 @@ from symreln.specs.arguments import whole_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from matplotlib.axes import Axes
 
-    from symreln.claims.outputs import OutputCurves
     from symreln.experiment.outcome import Validation
 
 
@@ -77,16 +77,27 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
 
 @styled
 def plot_outputs(
-    outputs: OutputCurves, output: int, samples: Sequence[int] | None, ax: Axes | None
+    times: np.ndarray,
+    values: np.ndarray,
+    output: int,
+    samples: Sequence[int] | None,
+    ax: Axes | None,
 ) -> Axes:
     """Draw one output over time, a line for samples that are alike.
+
+    Args:
+        times: In steps, shape (times,).
+        values: Outputs, shape (times, samples, outputs).
+        output: Which is drawn.
+        samples: Which samples, all where None.
+        ax: Where; a new figure by default.
 
     Raises:
         InputError: There is no such output or sample.
     """
-    _, count, width = outputs.values.shape
+    _, count, width = values.shape
     chosen = [whole_number(each, "samples", 0, count - 1) for each in samples or range(count)]
-    curves = outputs.values[:, :, whole_number(output, "output", 0, width - 1)]
+    curves = values[:, :, whole_number(output, "output", 0, width - 1)]
     alike: dict[bytes, list[int]] = {}
     for sample in chosen:
         alike.setdefault(curves[:, sample].round(9).tobytes(), []).append(sample)
@@ -94,7 +105,7 @@ def plot_outputs(
     for place, own in enumerate(alike.values()):
         label = f"sample{'s' * (len(own) > 1)} {short_list([*map(str, own)], 'samples')}"
         color = PALETTE[place % len(PALETTE)]
-        drawn.plot(outputs.times, curves[:, own[0]], color=color, linewidth=1.4, label=label)
+        drawn.plot(times, curves[:, own[0]], color=color, linewidth=1.4, label=label)
     dress(drawn, x="step $t$", y=rf"output $\hat{{y}}_{{{output}}}(t)$")
     if len(alike) <= MOST_CURVES:
         drawn.legend(fontsize=FONT_SIZE - 1, frameon=False)

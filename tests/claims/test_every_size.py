@@ -17,10 +17,10 @@ import sympy as sp
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.claims.every_size import EverySize, derive_every_size
 from symreln.cli.main import cli
 from symreln.errors import CertificateError
 from symreln.exact.scalar import Scalar
+from symreln.sizes.every_size import EverySize, derive_every_size
 from symreln.task_library.structures import hierarchy
 from symreln.verdict.judge import Level
 from symreln.verifier import verify

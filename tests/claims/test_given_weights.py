@@ -9,9 +9,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import symreln as sr
-from symreln.claims.from_weights import white_inputs
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
 from symreln.laws import lambda_balanced
+from symreln.pipeline.from_weights import white_inputs
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
 from tests.laws.test_half_speed import load as load_odd

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -76,7 +75,7 @@ def test_known_ends():
 
 def test_a_wrong_end_is_noticed():
     (found, _) = sr.derive(race(RATIONAL)).races
-    found.check()
+    found.competition.check(found.phi)
     # A drive that does not vanish on the support, a mode that is absent and grows, a negative one.
     for wrong in (
         (Scalar.of(2), found.phi[1]),
@@ -84,7 +83,7 @@ def test_a_wrong_end_is_noticed():
         (-found.phi[0], found.phi[1]),
     ):
         with pytest.raises(ArithmeticError, match="equilibrium"):
-            replace(found, phi=wrong).check()
+            found.competition.check(wrong)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -10,19 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from symreln.claims.derivation import Derivation
-from symreln.claims.every_size import EverySize
-from symreln.claims.routing_claim import Routing, routing_of
-from symreln.claims.texts import Json, Texts
+from symreln.claims.rules import rule_of
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.laws.routing_network import DOMAINS, PARTNERS
 from symreln.pipeline.certificate.pathway_part import pathways_part, texts_of
+from symreln.pipeline.certificate.texts import Json, Texts
 from symreln.verdict.judge import Level
 from symreln.verifier import FORMAT, digest
-from symreln.verifier.sizes import GROUPS, NUMBERS
 
 __all__ = ["certificate"]
 
@@ -32,9 +28,9 @@ def certificate(derivation: Derivation) -> Json | None:
 
     Of pathways that share edges, or have unequally many, it is of a routing network alone.
     """
-    known, routing = derivation.known, derivation.ask(routing_of)
+    known, routing = derivation.known, derivation.ask(rule_of("routing"))
     if routing is not None:
-        return _whole(derivation, [pathways_part(_apart(derivation)), _routing_part(routing)])
+        return _whole(derivation, [pathways_part(_apart(derivation)), routing.certificate()])
     if known.sharing is not None or known.irregular:
         return None
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
@@ -42,9 +38,9 @@ def certificate(derivation: Derivation) -> Json | None:
         derivation.ask(pathways_part),
         *({**phase.ask(pathways_part), "step": step} for step, phase in steps),
     ]
-    family = derivation.family
+    family = derivation.ask(rule_of("family")) if derivation.spec.sizes else None
     if family is not None and family.complete:
-        parts.append(sizes_part(family))
+        parts.append(family.certificate())
     return _whole(derivation, parts)
 
 
@@ -71,66 +67,6 @@ def _whole(derivation: Derivation, parts: list[Json]) -> Json:
         "free_constants": 0,
     }
     return {**whole, "digest": digest(whole)}
-
-
-def _routing_part(routing: Routing) -> Json:
-    """Return what is claimed of a routing network, and for all M and K."""
-    ends = [(path.edges[0], path.edges[-1]) for path in routing.paths]
-    first, last = (list(dict.fromkeys(side)) for side in zip(*ends, strict=True))
-    counts, total = routing.network.chain.counts, routing.network.chain.total
-    n1, n2, _ = counts
-    letters = (DOMAINS, PARTNERS)
-    names = tuple(letter.name for letter in letters)
-    texts, symbols = Texts(names), [Scalar.symbol(name, names) for name in names]
-
-    def text(expr: Any) -> str:
-        return texts.ratio(Scalar.of(sp.lambdify(letters, sp.cancel(expr))(*symbols), names))
-
-    return {
-        "kind": "routing",
-        "pairs": [[first.index(a), last.index(b)] for a, b in ends],
-        "domains": routing.domains,
-        "partners": routing.partners,
-        "uses": [text(n) for n in counts],
-        "chain": {"conserved": [text(n / n1) for n in counts[1:]], "radicand": text(total)},
-        "equal_weights": {
-            "factor_squared": text(total * (n2 - n1) / (n1 * n2)),
-            "angle_squared": text(n2 / n1 - 1),
-        },
-    }
-
-
-def sizes_part(family: EverySize) -> Json:
-    """Return the part on every size, as :mod:`symreln.verifier.sizes` reads it."""
-    task = family.task
-    assert task is not None
-    texts = Texts(tuple(task.symbols))
-    sizes = (
-        {"symbol": x.symbol, "least": x.least, "at": x.at} for x in (task.items, task.contexts)
-    )
-    return {
-        "kind": "sizes",
-        "symbols": list(task.symbols),
-        **dict(zip(GROUPS, sizes, strict=True)),
-        "copies": str(task.copies),
-        "scale": texts.ratio(task.scale),
-        "stages": [
-            {
-                "name": stage.template.name,
-                "gate": stage.template.gate,
-                "inputs": list(stage.template.inputs),
-                "level": stage.level.value,
-                "initial_loss": texts.ratios(stage.before),
-                "final_loss": texts.ratios(stage.after),
-                "modes": [
-                    {"part": mode.part}
-                    | {x: (y := getattr(mode.found, x)) and texts.ratio(y) for x in NUMBERS}
-                    for mode in stage.modes
-                ],
-            }
-            for stage in family.stages
-        ],
-    }
 
 
 def spec_digest(spec: Any) -> str:

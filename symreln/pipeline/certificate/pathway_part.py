@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-from symreln.claims.texts import Json, Texts, names_used
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 from symreln.networks.symmetry import Symmetry
+from symreln.pipeline.certificate.texts import Json, Texts, names_used
 from symreln.specs.spec import PathwaySpec, Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.mode_classes import gram_inverse

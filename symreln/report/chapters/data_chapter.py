@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.pathway_orbits import PathwayOrbit
-from symreln.claims.phases import until_text
 from symreln.document.described import (
     LARGEST,
     SMALL,
@@ -102,7 +101,7 @@ def _pathway_table(spec: Spec) -> Table:
             (Math(str(number)), *(cell(pathway) for _, _, cell in shown))
             for number, pathway in enumerate(spec.pathways, start=1)
         ),
-        caption=f"Pathways{until_text(spec)}.",
+        caption=f"Pathways{spec.until_text}.",
         alignment="c" + "".join(mark for _, mark, _ in shown),
     )
 

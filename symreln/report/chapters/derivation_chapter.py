@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.equilibria import symbolic_drives
-from symreln.claims.from_weights import white_inputs
 from symreln.claims.lines import derivation_lines
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import said_at
@@ -19,6 +18,7 @@ from symreln.document.mathtext import Summed, ordered_terms, signed_latex, to_la
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, is_long
 from symreln.laws.law import strength_symbol
+from symreln.pipeline.from_weights import white_inputs
 from symreln.report.chapters.printed_formulas import formula_blocks, formulas_later
 from symreln.verdict.judge import Level
 

@@ -10,10 +10,10 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.claims.balls import HalfTime, half_time
 from symreln.claims.claim import DIGITS
-from symreln.claims.every_size import every_size
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits, plateaus_latex
+from symreln.claims.rules import rule_of
 from symreln.document.document_model import Block, Math, Reference, Table, equation, prose
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
@@ -71,7 +71,7 @@ def formulas_first(derivation: Derivation) -> list[_Chosen]:
 
     None where it has closed forms for every size: those at one size come later.
     """
-    sizes = derivation.ask(every_size)
+    sizes = derivation.ask(rule_of("family"))
     known = sizes is not None and sizes.complete
     return [] if known else first_modes(derivation)
 

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.equilibria import equilibria_of
-from symreln.claims.every_size import every_size
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
 from symreln.claims.pathway_orbits import short_list
-from symreln.claims.phases import until_text
-from symreln.claims.routing_claim import routing_of
+from symreln.claims.rules import rule_of
 from symreln.claims.starts import printed_starts
 from symreln.document.document_model import (
     Block,
@@ -73,7 +71,7 @@ def _verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tu
 
     Args:
         level: The verdict.
-        until: Up to which step it holds, as :func:`symreln.claims.phases.until_text` says.
+        until: Up to which step it holds, as ``spec.until_text`` says.
         form: What modes that evolve on their own have.
     """
     means = MEANS[level].replace(Law.form, form)
@@ -94,11 +92,11 @@ def result_chapter(
         figures: The figures of loss and modes, where they are drawn.
         notation: How numbers are printed.
     """
-    sizes = derivation.ask(every_size)
+    sizes = derivation.ask(rule_of("family"))
     shown = first_modes(derivation)
     blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
     blocks.append(prose(*_verdict(derivation)))
-    routing = derivation.ask(routing_of)
+    routing = derivation.ask(rule_of("routing"))
     blocks += [] if routing is None else routing.first_page()
     blocks += _formulas(derivation, notation)
     if shown:
@@ -153,7 +151,7 @@ def _network(derivation: Derivation) -> Content:
 def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
     form = law_of(derivation.known).form if derivation.closed else Law.form
-    content: list = [*_verdict_sentence(derivation.level, until_text(derivation.spec), form)]
+    content: list = [*_verdict_sentence(derivation.level, derivation.spec.until_text, form)]
     if is_linear(derivation):
         content = [*content[:2], "; single strengths do not close, but the weights themselves do."]
     levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]

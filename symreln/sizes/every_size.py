@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
@@ -24,10 +25,12 @@ from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import printed
 from symreln.laws.law import Regime
+from symreln.pipeline.certificate.texts import Json, Texts
 from symreln.verdict.judge import Level
-from symreln.verifier.sizes import PARTS, Mode, NotForEverySizeError, Targets
+from symreln.verifier.sizes import GROUPS, NUMBERS, PARTS, Mode, NotForEverySizeError, Targets
 
 if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
     from symreln.laws.law import Law
     from symreln.specs.spec import Spec
 
@@ -231,10 +234,8 @@ class _Stage:
     after: list[Scalar]
 
 
-def derive_every_size(spec: Spec) -> EverySize | None:
-    """Return the derivation for every size, or None where the spec has no size symbol."""
-    if not spec.sizes:
-        return None
+def derive_every_size(spec: Spec) -> EverySize:
+    """Return the derivation for every size of a spec with a size symbol, or why there is none."""
     try:
         task = _task_of(spec)
         return EverySize(spec=spec, task=task, stages=_stages(task, Regime.of(spec)))
@@ -283,9 +284,12 @@ def _mode(
 # -- what is said ----------------------------------------------------------------------------------
 
 
-def every_size(derivation: Any) -> EverySize | None:
+def every_size(derivation: Derivation) -> EverySize | None:
     """Return the answer for every size, None where no size is a symbol."""
-    return derivation.family
+    if not derivation.spec.sizes or not derivation.known.matrices.holds:
+        return None
+    with phase("every size"):
+        return derive_every_size(derivation.spec)
 
 
 @record(eq=False)
@@ -398,6 +402,37 @@ class EverySize(Claim):
 
     def _root(self, value: Scalar) -> dict[str, str]:
         return {"expr": str(self._task.root(value))}
+
+    def certificate(self) -> Json:
+        """Return the part on every size, as :mod:`symreln.verifier.sizes` reads it."""
+        task = self._task
+        texts = Texts(tuple(task.symbols))
+        sizes = (
+            {"symbol": x.symbol, "least": x.least, "at": x.at} for x in (task.items, task.contexts)
+        )
+        return {
+            "kind": "sizes",
+            "symbols": list(task.symbols),
+            **dict(zip(GROUPS, sizes, strict=True)),
+            "copies": str(task.copies),
+            "scale": texts.ratio(task.scale),
+            "stages": [
+                {
+                    "name": stage.template.name,
+                    "gate": stage.template.gate,
+                    "inputs": list(stage.template.inputs),
+                    "level": stage.level.value,
+                    "initial_loss": texts.ratios(stage.before),
+                    "final_loss": texts.ratios(stage.after),
+                    "modes": [
+                        {"part": mode.part}
+                        | {x: (y := getattr(mode.found, x)) and texts.ratio(y) for x in NUMBERS}
+                        for mode in stage.modes
+                    ],
+                }
+                for stage in self.stages
+            ],
+        }
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal the modes that learn, and what was proven of every stage."""

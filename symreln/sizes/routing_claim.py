@@ -13,7 +13,9 @@ from symreln.document.document_model import Block, equation
 from symreln.document.mathtext import to_latex
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import say
+from symreln.exact.scalar import Scalar
 from symreln.laws.routing_network import DOMAINS, EDGES, PARTNERS, RoutingNetwork
+from symreln.pipeline.certificate.texts import Json, Texts
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -58,6 +60,32 @@ class Routing(Claim):
             if symbol in expr.free_symbols:
                 value = sp.limit(value, symbol, number)
         return {"expr": expr, "value": value, "decimal": str(sp.N(value, 15))}
+
+    def certificate(self) -> Json:
+        """Return what is claimed of a routing network, and for all M and K."""
+        ends = [(path.edges[0], path.edges[-1]) for path in self.paths]
+        first, last = (list(dict.fromkeys(side)) for side in zip(*ends, strict=True))
+        counts, total = self.network.chain.counts, self.network.chain.total
+        n1, n2, _ = counts
+        letters = (DOMAINS, PARTNERS)
+        names = tuple(letter.name for letter in letters)
+        texts, symbols = Texts(names), [Scalar.symbol(name, names) for name in names]
+
+        def text(expr: Any) -> str:
+            return texts.ratio(Scalar.of(sp.lambdify(letters, sp.cancel(expr))(*symbols), names))
+
+        return {
+            "kind": "routing",
+            "pairs": [[first.index(a), last.index(b)] for a, b in ends],
+            "domains": self.domains,
+            "partners": self.partners,
+            "uses": [text(n) for n in counts],
+            "chain": {"conserved": [text(n / n1) for n in counts[1:]], "radicand": text(total)},
+            "equal_weights": {
+                "factor_squared": text(total * (n2 - n1) / (n1 * n2)),
+                "angle_squared": text(n2 / n1 - 1),
+            },
+        }
 
     def first_page(self) -> Iterator[Block]:
         """Yield what holds for every M and K, and how much faster sharing makes a mode."""

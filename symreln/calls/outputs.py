@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.lazy import lazy
 from symreln.base.records import record
 from symreln.claims.head_start import are_followed
 from symreln.claims.linear_flow import is_linear, linear_curves
@@ -23,11 +24,16 @@ from symreln.errors import NoClosedFormError
 from symreln.laws.integrate import PRECISE
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from symreln.claims.derivation import Derivation
+    from symreln.report import user_plots
+else:
+    (user_plots,) = lazy("report", "user_plots")
 
 
 @record(eq=False)
-class OutputCurves:
+class Outputs:
     """Predicted outputs of a network, float64.
 
     Attributes:
@@ -52,10 +58,23 @@ class OutputCurves:
             raise NoClosedFormError(msg)
         return self.parts
 
+    def plot(
+        self, output: int = 0, samples: Sequence[int] | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Draw one output over time, a line for every sample.
 
-def predict_outputs(
-    derivation: Derivation, times: Sequence[float] | np.ndarray | None
-) -> OutputCurves:
+        Args:
+            output: Which, from 0.
+            samples: Which samples, from 0; all by default. Equal lines are drawn once.
+            ax: Where; a new figure by default.
+
+        Raises:
+            InputError: There is no such output or sample.
+        """
+        return user_plots.plot_outputs(self.times, self.values, output, samples, ax)
+
+
+def predict_outputs(derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Outputs:
     """Return ŷ(t): from the closed forms where all modes have them, else integrated.
 
     Args:
@@ -69,16 +88,14 @@ def predict_outputs(
             return _closed(derivation, grid, curves)
     if is_linear(derivation):
         found = linear_curves(derivation, grid, outputs=True)[2]
-        return OutputCurves(times=grid, values=found.transpose(0, 2, 1), parts={})
+        return Outputs(times=grid, values=found.transpose(0, 2, 1), parts={})
     whole, first = from_start(grid)
     starts = first_starts(derivation, derivation.ask(starts_of).factors)
     found = derivation.ask(matrices_of).outputs(whole, PRECISE, starts)
-    return OutputCurves(times=grid, values=found[first:].transpose(0, 2, 1), parts={})
+    return Outputs(times=grid, values=found[first:].transpose(0, 2, 1), parts={})
 
 
-def _closed(
-    derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]
-) -> OutputCurves:
+def _closed(derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]) -> Outputs:
     u, read, strengths = written_and_read(derivation, curves)
     parts, begin = {}, 0
     for pathway in derivation.pathways:
@@ -89,4 +106,4 @@ def _closed(
             parts[mode.label] = np.einsum("ya,ap,at->tpy", u[:, own], read[own], strengths[own])
             begin = own.stop
     zero = np.zeros((len(grid), read.shape[1], u.shape[0]))
-    return OutputCurves(times=grid, values=sum(parts.values(), start=zero), parts=parts)
+    return Outputs(times=grid, values=sum(parts.values(), start=zero), parts=parts)

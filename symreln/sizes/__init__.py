@@ -1,0 +1,1 @@
+"""What holds for every size: of the contextual task, and of the routing network."""
