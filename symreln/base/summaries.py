@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -144,3 +144,26 @@ def _array(value: Any) -> str:
 
 def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def short_list(names: Sequence[str], what: str = "pathways") -> str:
+    """Return names for a legend: all of up to three, else which there are and how many.
+
+    Example:
+        >>> short_list(["off_1", "off_2", "off_3", "off_4"])
+        'off_1 … off_4 (4 pathways)'
+        >>> short_list([f"hierarchy_of_context_{n}" for n in range(4)])
+        'hierar…ext_0 … hierar…ext_3 (4 pathways)'
+        >>> short_list(["gate_1", "gate_2", "gate_4", "gate_5"])  # no range
+        'gate_1, gate_2 and 2 more pathways'
+    """
+    if len(names) <= 3:
+        return ", ".join(names)
+    first, second, last = (
+        n if len(n) <= 12 else f"{n[:6]}…{n[-5:]}" for n in (*names[:2], names[-1])
+    )
+    stem = names[0].rstrip("0123456789")
+    start = int(names[0].removeprefix(stem) or 0)
+    if list(names) == [f"{stem}{start + place}" for place in range(len(names))]:
+        return f"{first} … {last} ({len(names)} {what})"
+    return f"{first}, {second} and {len(names) - 2} more {what}"

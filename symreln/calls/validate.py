@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symreln.base.records import record
 from symreln.calls.derive import Derivation, derive
-from symreln.claims.relaxation import check_trainable
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
+from symreln.experiment.training import check_trainable
 from symreln.report import sentences
 from symreln.report.formats import require_formats
 from symreln.report.latex_style import Style

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
-from symreln.claims.derivation import Derivation
 from symreln.claims.starts import starts_of
-from symreln.document.document_model import Math, Strong, Table
+from symreln.document.document_model import Math
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import typeset
 from symreln.document.words import NONE
 from symreln.exact.enclosure import ball, in_float64, rounded_text
 from symreln.laws.choice import law_of
@@ -105,30 +103,6 @@ def constants_text(constants: Iterable[Constant]) -> str:
         for each in free
     )
     return f"free constants: {len(free)}{f' ({names})' if names else ''}"
-
-
-def constants_table(constants: Iterable[Constant]) -> list[Table]:
-    """Return every number that enters the prediction and is not in the spec."""
-    rows = tuple(
-        (
-            typeset(each.name),
-            each.cell,
-            Strong(each.source),
-            typeset(each.origin),
-        )
-        for each in constants
-    )
-    if not rows:
-        return []
-    return [
-        Table(
-            header=("constant", "value", "source", "from"),
-            rows=rows,
-            caption="Every number that enters formulas or judged curves and is not in the spec; "
-            "those assumed or fitted are the free constants.",
-            alignment="pllp",
-        )
-    ]
 
 
 def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:

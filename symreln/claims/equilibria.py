@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 
 from symreln.base.records import record
 from symreln.base.summaries import few
@@ -61,39 +60,13 @@ def mode_system(stage: StageDerivation) -> ModeSystem:
     )
 
 
-def symbolic_drives(
-    stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
-) -> dict[sp.Symbol, sp.Expr] | None:
-    """Return s_a − Σ_b kappa_ab π_b of strengths; None where an s² is not rational, or too long."""
-    nodes = _learning(stage)
-    matrix = _matrix(stage, nodes)
-    if matrix is None:
-        return None
-    s, names = [], []
-    for p, a in nodes:
-        (mode,) = (m for m in stage.pathways[p].modes if m.class_index == a)
-        s.append(mode.s.to_sympy(symbols))
-        names.append(sp.Symbol(mode.label, positive=True))
-    found = {}
-    for row, name in enumerate(names):
-        try:
-            acting = [
-                matrix.entry(row, column).to_sympy(symbols) * s[row] / s[column] * other
-                for column, other in enumerate(names)
-            ]
-        except OverflowError:  # SymPy looks for factors of numbers beyond float64
-            return None
-        found[name] = s[row] - sp.Add(*acting)
-    return found
-
-
-def _learning(stage: StageDerivation) -> list[Node]:
+def learning_nodes(stage: StageDerivation) -> list[Node]:
     """Return (pathway, class) of all modes with s > 0."""
     spectra = enumerate(pathway.spectrum for pathway in stage.pathways)
     return [(p, a) for p, x in spectra for a, each in enumerate(x.classes) if not each.is_null]
 
 
-def _matrix(stage: StageDerivation, nodes: list[Node]) -> ExactMatrix | None:
+def competition_matrix(stage: StageDerivation, nodes: list[Node]) -> ExactMatrix | None:
     """Return F of some classes; None where some of them are conjugate."""
     classes = [stage.pathways[p].spectrum.classes[a] for p, a in nodes]
     if any(each.degree > 1 or each.d is None for each in classes):
@@ -311,7 +284,7 @@ def races_of(derivation: Derivation) -> tuple[CompetitionEnd, ...]:
 
 def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> CompetitionEnd:
     """Return the competition of some classes of modes, as (pathway, class), in a stage."""
-    spec, matrix, why = derivation.spec, _matrix(stage, nodes), ""
+    spec, matrix, why = derivation.spec, competition_matrix(stage, nodes), ""
     modes = tuple(
         tuple(mode for mode in stage.pathways[p].modes if mode.class_index == a) for p, a in nodes
     )

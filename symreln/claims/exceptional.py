@@ -37,9 +37,8 @@ from symreln.exact import domain
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import variables
 from symreln.exact.factoring import factors
-from symreln.exact.field import Field
-from symreln.exact.polynomials import SPECTRAL, in_x
-from symreln.exact.scalar import Scalar, cleared, factored, polynomial_ring, spelled
+from symreln.exact.scalar import Scalar, cleared, factored, spelled
+from symreln.verdict.coincidence import meeting, norm
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -439,7 +438,7 @@ def _of_spectrum(pathway: PathwayDerivation, undecided: list[str]) -> Iterator[_
     most = _MOST_DEGREE[len(spectrum.parameters) > 1]
     for a, one in enumerate(spectrum.classes):
         if not one.is_null:
-            yield _Condition(_norm(one, one.eigenvalue).numerator, _Effect.NULL, (a,), proven=True)
+            yield _Condition(norm(one, one.eigenvalue).numerator, _Effect.NULL, (a,), proven=True)
         if one.degree > 1:
             for element in filter(None, (one.eigenvalue, one.d)):
                 _, bottom = cleared(element, element[0].parameters)
@@ -469,7 +468,7 @@ def _coincidences(
     parameters. Where d is one number a class, it is compared too.
     """
     most = one.degree * two.degree if exact else 0
-    along = ((t, _equal_at(one, two, t)) for t in range(most + 1))
+    along = ((t, meeting(one, two, t)) for t in range(most + 1))
     t, found = next(((t, p) for t, p in along if not p.is_zero()), (0, None))
     if found is None:
         return  # λ agrees for all parameters and d is no eigenvalue: nothing can come together
@@ -492,40 +491,6 @@ def _is_rational(element: Sequence[Scalar] | None) -> bool:
     return element is not None and all(x.is_zero for x in element[1:])
 
 
-def _equal_at(one: ModeClass, two: ModeClass, t: int) -> fmpz_mpoly:
-    """Return a polynomial that vanishes where λ + t d takes one value on both, or twice on one."""
-    if one is not two:
-        return resultant(one, two, t)
-    ring = polynomial_ring(one.minpoly[0].parameters)
-    return _characteristic(one, t).discriminant(SPECTRAL).project_to_context(ring)
-
-
-def resultant(one: ModeClass, two: ModeClass, t: int) -> fmpz_mpoly:
-    """Return a polynomial that vanishes where λ + t d takes one value on both classes."""
-    if one.degree == two.degree == 1:
-        return (_element(one, t)[0] - _element(two, t)[0]).numerator
-    found = _characteristic(one, t).resultant(_characteristic(two, t), SPECTRAL)
-    return found.project_to_context(polynomial_ring(one.minpoly[0].parameters))
-
-
-def _characteristic(one: ModeClass, t: int) -> fmpz_mpoly:
-    return in_x(Field(one.minpoly).characteristic(_element(one, t)))
-
-
-def _element(one: ModeClass, t: int) -> tuple[Scalar, ...]:
-    """Return λ + t d."""
-    if one.d is None or t == 0:
-        return one.eigenvalue
-    return tuple(x + y * t for x, y in zip(one.eigenvalue, one.d, strict=True))
-
-
-def _norm(mode_class: ModeClass, element: Sequence[Scalar]) -> Scalar:
-    """Return the product of an element over all roots of the class's polynomial, up to sign."""
-    if mode_class.degree == 1:
-        return element[0]
-    return Field(mode_class.minpoly).characteristic(tuple(element))[0]
-
-
 def _of_strengths(pathway: PathwayDerivation) -> Iterator[_Condition]:
     """Yield where d_eff has no value, and where s and d_eff vanish together.
 
@@ -539,7 +504,7 @@ def _of_strengths(pathway: PathwayDerivation) -> Iterator[_Condition]:
         d_eff = mode.d_eff.coefficients
         _, bottom = cleared(d_eff, pathway.spectrum.parameters)
         yield _Condition(bottom, _Effect.LIMIT, (a,))
-        top, below = _norm(one, one.eigenvalue), _norm(one, d_eff)
+        top, below = norm(one, one.eigenvalue), norm(one, d_eff)
         # The product of the shares of all conjugates. Shares are bounded by the loss, so that where
         # it is not 0 none of them is, that of a mode which vanishes there among them.
         share = (top / below).numerator

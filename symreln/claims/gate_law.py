@@ -17,13 +17,13 @@ from numpy.random import default_rng
 from symreln.base.beside import offer
 from symreln.base.records import record
 from symreln.base.rounding import percent
+from symreln.base.summaries import short_list
 from symreln.claims.claim import Claim
 from symreln.claims.early import unsupported_pathways
 from symreln.claims.head_start import ModeLaw, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.lines import DerivationLines
 from symreln.claims.narrow import own_curves
-from symreln.claims.pathway_orbits import short_list
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
 from symreln.claims.regime import regime_of
@@ -33,7 +33,7 @@ from symreln.document.document_model import Block, Section, Strong
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball
-from symreln.laws.gate_shares import LinearUnits, moving_lines, turning_lines
+from symreln.laws.gate_shares import LinearUnits, crossings, led_by, moving_lines, turning_lines
 from symreln.laws.line import Line, checked, proven_once
 from symreln.networks.gate_orbits import pathway_orbits
 
@@ -307,31 +307,11 @@ def _found(
     if given is None:
         return None
     shares, errors = given
-    until, half = _crossings(times, shares, (1 - tolerance, 0.5))
+    until, half = crossings(times, shares, (1 - tolerance, 0.5))
     names = tuple(each.name for each in alike)
     return _PathwayGates(
         pathways=names, times=times, shares=shares, errors=errors, until=until, half=half
     )
-
-
-def _crossings(
-    times: np.ndarray, shares: np.ndarray, levels: tuple[float, ...]
-) -> list[float | None]:
-    """Return from which step on at most such shares of the weight have the gate; None for never.
-
-    Units turn to the leading modes first: what is asked for is when they leave, not when they
-    come; 0 where so many never have the gate.
-    """
-    most, found = int(np.argmax(shares[:-1])), []
-    for share in levels:
-        below = shares[most:-1] <= share
-        place = most + int(np.argmax(below))
-        if place == most:
-            found.append(0.0 if below.any() else None)
-            continue
-        between = [place, place - 1]  # np.interp wants the shares to increase
-        found.append(float(np.interp(share, shares[between], times[between])))
-    return found
 
 
 def _is_closed(derivation: Derivation) -> bool:
@@ -415,19 +395,12 @@ def _moving(derivation: Derivation, pathway: PathwayDerivation) -> _Course | Non
     starts = first_starts(derivation, derivation.ask(starts_of).factors)
     found = matrices.propagators(place, steps.astype(int).tolist(), starts)
     spans = matrices.output_bases[place], matrices.input_bases[place]
-    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
+    outer, inner = (led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
     both = block_diag(inner, outer)
     turned = np.moveaxis(both.T @ found @ both, 0, -1)
     motions = np.concatenate([turned, turned[..., -1:]], axis=-1)
     linear = _units(derivation, pathway, spans[0] @ outer, spans[1] @ inner)
     return linear, np.append(steps, last), motions
-
-
-def _led_by(leading: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the whole space that begins with these columns."""
-    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
-    basis[:, : leading.shape[1]] = leading
-    return basis
 
 
 def _units(

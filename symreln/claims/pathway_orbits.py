@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symreln.base.records import record
+from symreln.base.summaries import short_list
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
 from symreln.laws.law import strength_symbol
@@ -118,29 +119,6 @@ class PathwayOrbit:
         return found
 
 
-def short_list(names: Sequence[str], what: str = "pathways") -> str:
-    """Return names for a legend: all of up to three, else which there are and how many.
-
-    Example:
-        >>> short_list(["off_1", "off_2", "off_3", "off_4"])
-        'off_1 … off_4 (4 pathways)'
-        >>> short_list([f"hierarchy_of_context_{n}" for n in range(4)])
-        'hierar…ext_0 … hierar…ext_3 (4 pathways)'
-        >>> short_list(["gate_1", "gate_2", "gate_4", "gate_5"])  # no range
-        'gate_1, gate_2 and 2 more pathways'
-    """
-    if len(names) <= 3:
-        return ", ".join(names)
-    first, second, last = (
-        n if len(n) <= 12 else f"{n[:6]}…{n[-5:]}" for n in (*names[:2], names[-1])
-    )
-    stem = names[0].rstrip("0123456789")
-    start = int(names[0].removeprefix(stem) or 0)
-    if list(names) == [f"{stem}{start + place}" for place in range(len(names))]:
-        return f"{first} … {last} ({len(names)} {what})"
-    return f"{first}, {second} and {len(names) - 2} more {what}"
-
-
 def mode_orbits(derivation: Derivation) -> list[PathwayOrbit]:
     """Group the pathways of a derivation by their lists of modes."""
     return derivation.ask(_mode_orbits)
@@ -172,14 +150,3 @@ def _number_key(number: AlgebraicNumber | None) -> tuple | None:
     if number is None:
         return None
     return (number.minpoly, number.coefficients, number.root, number.is_sqrt)
-
-
-def plateaus_latex(groups: Sequence[PathwayOrbit], *, decay: bool = False) -> str:
-    """Return the LaTeX of what the heights of all modes are, s/d or s/d_eff.
-
-    Args:
-        groups: The modes.
-        decay: Whether weight decay lowers the heights.
-    """
-    found = max((group.height_latex for group in groups), key=len, default="s/d")
-    return found.replace("s/", r"(s - \lambda)/", 1) if decay else found

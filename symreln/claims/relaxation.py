@@ -14,8 +14,6 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.claim import Claim
-from symreln.claims.integration import gate_floats, network_of, sparse_floats
-from symreln.claims.solve import check_values
 from symreln.errors import InputError
 from symreln.exact.enclosure import in_float64, rounded_text
 from symreln.laws.choice import law_of, started
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.laws.coupled_matrices import GatedData, SparseArray
-    from symreln.specs.spec import NetworkSpec, Spec
+    from symreln.specs.spec import NetworkSpec
 
 _BITS = 64
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
@@ -124,7 +122,9 @@ def check_start(network: NetworkSpec, phases: Iterable[GatedData], tau: float) -
     Raises:
         InputError: The rate is beyond ``_STIFFEST``.
     """
-    norm = max((_norm(each) for data in phases for each in data.features), default=0.0)
+    norm = max(
+        (largest_singular_value(each) for data in phases for each in data.features), default=0.0
+    )
     rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
     if not rate < _STIFFEST:
         msg = (
@@ -135,7 +135,7 @@ def check_start(network: NetworkSpec, phases: Iterable[GatedData], tau: float) -
         raise InputError(msg)
 
 
-def _norm(matrix: SparseArray) -> float:
+def largest_singular_value(matrix: SparseArray) -> float:
     """Return the largest singular value, or a lower bound of it where the matrix is large."""
     if matrix.nnz and matrix.shape[0] * matrix.shape[1] <= _DENSE:
         return float(np.linalg.norm(matrix.toarray(), 2))
@@ -145,26 +145,3 @@ def _norm(matrix: SparseArray) -> float:
         v = matrix.T @ (matrix @ v)
         v = v / np.linalg.norm(v)
     return float(np.linalg.norm(matrix @ v))
-
-
-def check_trainable(spec: Spec) -> None:
-    """Refuse what no network can be trained on, before anything is derived.
-
-    Raises:
-        InputError: There is no network, a parameter has no value, a number is too large or too
-            small for float64, or the learning rate is too large for the whole targets.
-    """
-    network = network_of(spec)
-    check_values(spec)
-    exact = spec.at_values()
-    inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
-    targets = sparse_floats(exact.dataset.targets, "dataset.Y")
-    if not Regime.of(spec).plain.holds:
-        return
-    samples, largest = exact.dataset.samples, 0.0
-    for pathway in exact.pathways:
-        if not pathway.boundary:  # it sees less than its gate lets through
-            features = inputs[list(pathway.inputs)] * gate_floats(pathway)[None, :]
-            seen = targets[list(pathway.outputs)] @ features.tocsr().T / samples
-            largest = max(largest, _norm(seen.tocsr()))
-    check_step_size(network, 2 * largest / float(network.tau(samples)))

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.records import record
-from symreln.claims.derivation import Derivation
 from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.integration import gate_floats, network_of, sparse_floats
+from symreln.claims.relaxation import check_step_size, largest_singular_value
+from symreln.claims.solve import check_values
 from symreln.laws.law import Regime, pathway_units
 from symreln.train.network import (
     GatedEdge,
@@ -351,3 +353,26 @@ def _telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
         return ()
     gates = tuple(tuple(int(gain) for gain in gate_floats(pathway)) for pathway in spec.pathways)
     return gates if len(set(gates)) == len(gates) else ()
+
+
+def check_trainable(spec: Spec) -> None:
+    """Refuse what no network can be trained on, before anything is derived.
+
+    Raises:
+        InputError: There is no network, a parameter has no value, a number is too large or too
+            small for float64, or the learning rate is too large for the whole targets.
+    """
+    network = network_of(spec)
+    check_values(spec)
+    exact = spec.at_values()
+    inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
+    targets = sparse_floats(exact.dataset.targets, "dataset.Y")
+    if not Regime.of(spec).plain.holds:
+        return
+    samples, largest = exact.dataset.samples, 0.0
+    for pathway in exact.pathways:
+        if not pathway.boundary:  # it sees less than its gate lets through
+            features = inputs[list(pathway.inputs)] * gate_floats(pathway)[None, :]
+            seen = targets[list(pathway.outputs)] @ features.tocsr().T / samples
+            largest = max(largest, largest_singular_value(seen.tocsr()))
+    check_step_size(network, 2 * largest / float(network.tau(samples)))

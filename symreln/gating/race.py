@@ -18,7 +18,6 @@ from flint import fmpz_mpoly
 
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.claims.exceptional import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
@@ -41,6 +40,7 @@ from symreln.gating.partial import every_partial_gate, partial_gates, plausible
 from symreln.gating.race_pieces import Race, RacePiece, merged, race_piece
 from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
 from symreln.networks.gate_orbits import gate_kinds, moved_gates, sample_group
+from symreln.verdict.coincidence import resultant
 from symreln.verdict.directions import (
     Pair,
     Vector,

@@ -17,13 +17,13 @@ from math import comb
 
 from flint import fmpz_mpoly
 
-from symreln.claims.exceptional import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.polynomials import SPECTRAL, characteristic, in_x, independent_rows
 from symreln.exact.scalar import polynomial_ring
 from symreln.exact.spectrum import JointSpectrum, ModeClass
+from symreln.verdict.coincidence import resultant
 
 #: Minors of one matrix above which an answer for all values of a parameter is refused.
 _MOST_MINORS = 20_000

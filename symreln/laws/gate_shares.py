@@ -337,3 +337,30 @@ def _propagates() -> bool:
     start = sp.Matrix(sp.symbols("w_0 b_0"))
     seen, written = phi * start
     return vanish(*(slope * start - sp.Matrix([left * written, left * seen])))
+
+
+def crossings(
+    times: np.ndarray, shares: np.ndarray, levels: tuple[float, ...]
+) -> list[float | None]:
+    """Return from which step on at most such shares of the weight have the gate; None for never.
+
+    Units turn to the leading modes first: what is asked for is when they leave, not when they
+    come; 0 where so many never have the gate.
+    """
+    most, found = int(np.argmax(shares[:-1])), []
+    for share in levels:
+        below = shares[most:-1] <= share
+        place = most + int(np.argmax(below))
+        if place == most:
+            found.append(0.0 if below.any() else None)
+            continue
+        between = [place, place - 1]  # np.interp wants the shares to increase
+        found.append(float(np.interp(share, shares[between], times[between])))
+    return found
+
+
+def led_by(leading: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the whole space that begins with these columns."""
+    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
+    basis[:, : leading.shape[1]] = leading
+    return basis

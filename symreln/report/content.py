@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Derivation
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.lines import derivation_lines
 from symreln.claims.narrow import own_curves
-from symreln.claims.pathway_orbits import mode_orbits, plateaus_latex
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.claims.rules import said_at
 from symreln.document.document_model import (
     Block,
@@ -33,6 +32,7 @@ from symreln.document.words import Notation
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.chapters.data_chapter import data_chapter
 from symreln.report.chapters.derivation_chapter import derivation_chapter
+from symreln.report.chapters.printed_formulas import plateaus_latex
 from symreln.report.chapters.result import result_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 

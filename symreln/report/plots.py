@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_list
 from symreln.claims.curves import in_phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.edges import edges_of
-from symreln.claims.pathway_orbits import mode_orbits, short_list
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.report.chapters.mode_tables import drawn_vectors

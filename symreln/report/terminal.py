@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.console import COLUMNS, columns, put, say, wrapped
 from symreln.base.jsonio import dumps
+from symreln.base.summaries import short_list
 from symreln.base.tables import plain_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
@@ -14,7 +15,7 @@ from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of
-from symreln.claims.pathway_orbits import mode_orbits, short_list
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.claims.pathways import verdict_of
 from symreln.claims.rules import printed_of, rule_of
 from symreln.claims.starts import printed_starts

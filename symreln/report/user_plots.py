@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 
+from symreln.base.summaries import short_list
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
-from symreln.claims.pathway_orbits import short_list
 from symreln.errors import NoClosedFormError
 from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import drawn_prediction

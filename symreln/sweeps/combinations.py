@@ -19,10 +19,10 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
 from symreln.base.records import record
-from symreln.claims.relaxation import check_trainable
 from symreln.errors import InputError, SymrelnError, visible
 from symreln.experiment.confront import compare_losses
 from symreln.experiment.metrics import Distance, Interval, SeedFloor
+from symreln.experiment.training import check_trainable
 from symreln.experiment.verdicts import Verdict
 from symreln.pipeline.derive import derive
 from symreln.specs.finding import Finding, cut

@@ -7,8 +7,9 @@ import pytest
 
 import symreln as sr
 from symreln.claims.couplings import overlap_matrices
-from symreln.claims.equilibria import mode_system, symbolic_drives
+from symreln.claims.equilibria import mode_system
 from symreln.claims.probes import probe_bases
+from symreln.report.chapters.derivation_chapter import symbolic_drives
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import stages_decouple
 from tests.cases import CASES, derived, matrix_spec

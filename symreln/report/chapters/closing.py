@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import constants_table, printed_constants
+from symreln.claims.constants import printed_constants
 from symreln.document.document_model import (
     Block,
     Code,
@@ -24,8 +24,9 @@ from symreln.pipeline.certificate import certificate
 from symreln.report.summary import checks_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation
     from symreln.document.document_model import Content
     from symreln.experiment.confront import Validation
@@ -55,7 +56,7 @@ def closing_chapter(derivation: Derivation, validation: Validation | None) -> Se
     constants = derivation.ask(printed_constants) if validation is None else validation.constants
     versions = ", ".join(f"{name} {value}" for name, value in library_versions().items())
     blocks: tuple[Block, ...] = (
-        *constants_table(constants),
+        *_constants_table(constants),
         _in_two_columns(list(_settings_of(derivation, validation))),
         Details(summary="Versions", blocks=(prose(f"Made with {versions}."),)),
         *_checks(derivation),
@@ -146,3 +147,27 @@ def _units_text(units: dict[str, int]) -> str:
         f"{count} ({', '.join(name for name, own in units.items() if own == count)})"
         for count in counts
     )
+
+
+def _constants_table(constants: Iterable[Constant]) -> list[Table]:
+    """Return every number that enters the prediction and is not in the spec."""
+    rows = tuple(
+        (
+            typeset(each.name),
+            each.cell,
+            Strong(each.source),
+            typeset(each.origin),
+        )
+        for each in constants
+    )
+    if not rows:
+        return []
+    return [
+        Table(
+            header=("constant", "value", "source", "from"),
+            rows=rows,
+            caption="Every number that enters formulas or judged curves and is not in the spec; "
+            "those assumed or fitted are the free constants.",
+            alignment="pllp",
+        )
+    ]

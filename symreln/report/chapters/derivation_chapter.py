@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.equilibria import symbolic_drives
+from symreln.claims.equilibria import competition_matrix, learning_nodes
 from symreln.claims.lines import derivation_lines
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import said_at
@@ -23,7 +23,7 @@ from symreln.report.chapters.printed_formulas import formula_blocks, formulas_la
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from symreln.claims.derivation import Derivation, StageDerivation
 
@@ -131,6 +131,32 @@ def written_system(derivation: Derivation, stage: StageDerivation) -> Equation |
         for p, drive in drives.items()
     )
     return equation(*lines[:MOST_EQUATIONS])
+
+
+def symbolic_drives(
+    stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
+) -> dict[sp.Symbol, sp.Expr] | None:
+    """Return s_a − Σ_b kappa_ab π_b of strengths; None where an s² is not rational, or too long."""
+    nodes = learning_nodes(stage)
+    matrix = competition_matrix(stage, nodes)
+    if matrix is None:
+        return None
+    s, names = [], []
+    for p, a in nodes:
+        (mode,) = (m for m in stage.pathways[p].modes if m.class_index == a)
+        s.append(mode.s.to_sympy(symbols))
+        names.append(sp.Symbol(mode.label, positive=True))
+    found = {}
+    for row, name in enumerate(names):
+        try:
+            acting = [
+                matrix.entry(row, column).to_sympy(symbols) * s[row] / s[column] * other
+                for column, other in enumerate(names)
+            ]
+        except OverflowError:  # SymPy looks for factors of numbers beyond float64
+            return None
+        found[name] = s[row] - sp.Add(*acting)
+    return found
 
 
 def _dotted(symbol: sp.Symbol) -> str:

@@ -12,7 +12,7 @@ from symreln.claims.balls import HalfTime, half_time
 from symreln.claims.claim import DIGITS
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
-from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits, plateaus_latex
+from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import rule_of
 from symreln.document.document_model import Block, Math, Reference, Table, equation, prose
 from symreln.document.mathtext import to_latex
@@ -316,3 +316,14 @@ def _without_half_times(derivation: Derivation, shown: Sequence[_Chosen]) -> str
         else f" No half-time of {', '.join(labels)}: {why}."
         for why, labels in reasons.items()
     )
+
+
+def plateaus_latex(groups: Sequence[PathwayOrbit], *, decay: bool = False) -> str:
+    """Return the LaTeX of what the heights of all modes are, s/d or s/d_eff.
+
+    Args:
+        groups: The modes.
+        decay: Whether weight decay lowers the heights.
+    """
+    found = max((group.height_latex for group in groups), key=len, default="s/d")
+    return found.replace("s/", r"(s - \lambda)/", 1) if decay else found

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import short_list
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
-from symreln.claims.pathway_orbits import short_list
 from symreln.claims.rules import rule_of
 from symreln.claims.starts import printed_starts
 from symreln.document.document_model import (
