@@ -120,7 +120,7 @@ def _begun(
 ]:
     """Return what is asked, each with its orbit, and what returns how many units say what of it."""
     unsupported, dataset = derivation.ask(unsupported_pathways), derivation.spec.dataset
-    kept = [p for p in _first_pathways(derivation) if p.name not in unsupported]
+    kept = [p for p in derivation.stages[0].pathways if p.name not in unsupported]
     specs = [pathway.effective.pathway for pathway in kept]
     originals = pathway_orbits(dataset, specs)
     asked = [
@@ -186,13 +186,8 @@ def _has_early_phase(derivation: Derivation) -> bool:
         network is not None
         and derivation.known.matrices.holds
         and derivation.known.gates.holds
-        and not any(p.effective.pathway.has_gains for p in _first_pathways(derivation))
+        and not any(p.effective.pathway.has_gains for p in derivation.stages[0].pathways)
     )
-
-
-def _first_pathways(derivation: Derivation) -> tuple[PathwayDerivation, ...]:
-    """Return the pathways that learn first."""
-    return derivation.stages[0].pathways
 
 
 def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
@@ -209,7 +204,7 @@ def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
     if not _has_early_phase(derivation):
         return {}
     dataset = derivation.spec.dataset
-    reasons = {p.name: _why_unsupported(dataset, p) for p in _first_pathways(derivation)}
+    reasons = {p.name: _why_unsupported(dataset, p) for p in derivation.stages[0].pathways}
     return {name: reason for name, reason in reasons.items() if reason}
 
 

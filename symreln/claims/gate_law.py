@@ -250,9 +250,7 @@ def gate_law_of(derivation: Derivation) -> _LawOfGates | None:
 def gate_lines_of(derivation: Derivation) -> DerivationLines | None:
     """Return the lines that lead to the law of gates; None where there is none."""
     law = derivation.ask(gate_law_of)
-    if law is None or not law.derived:
-        return None
-    return _folded_lines(law.derived)
+    return None if law is None or not law.derived else _folded_lines(law.derived)
 
 
 def _folded_lines(derived: tuple[Line, ...]) -> DerivationLines:
