@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     )
     from symreln.report.mode_table import Modes
     from symreln.report.numeric_formula import NumericFormula
+    from symreln.sizes.every_size import EverySize
     from symreln.sizes.routing_claim import Routing
     from symreln.specs.spec import Spec
 else:
@@ -194,6 +195,11 @@ class Derivation(derivation.Derivation):
     def _repr_latex_(self) -> str | None:
         """Return trajectories and loss, as the first page has them, for a notebook as LaTeX."""
         return content.displayed_formulas(self)
+
+    @property
+    def family(self) -> EverySize | None:
+        """The answer for every size; None where no size of the task is a symbol."""
+        return self.ask(rule_of("family"))
 
     @property
     def constants(self) -> tuple[Constant, ...]:

@@ -11,12 +11,16 @@ def symbolic(page):
         family.complete,
     )
     head, known = ("pathway", "$s$", "$d$ in effect", "multiplicity"), family.modes
-    rows = [(f"`{m.template.name}`", m.law.s, m.law.d, m.multiplicity.to_sympy()) for m in known]
+    letters = family.task.symbols
+    rows = [
+        (f"`{m.template.name}`", m.law.s, m.law.d, m.found.multiplicity.to_sympy(letters))
+        for m in known
+    ]
     page.table("Modes for every C and n; u = 1, 2, 4, …, n/2: splits of the hierarchy.", head, rows)
     page.derive(
         "Until the common pathway has learned a split, context pathways learn it C times as fast "
         "as afterwards. Their initial strengths, set by hand in the paper, follow from it here.",
-        all(m.ahead.faster == family.symbols["C"] for m in family.modes if m.ahead),
+        all(m.faster == letters["C"] for m in family.modes if m.by),
     )
 
 

@@ -28,8 +28,8 @@ def head_starts(page):
     text = "What a common pathway leaves, pathways off in one context (mixed) or open in one alone "
     text += "(modular) learn with the same $s$ and the same $d$ in effect, for every C and n."
     page.derive(text, off.law.s == only.law.s and off.law.d == only.law.d)
-    c, u = (mixed.family.symbols[name] for name in "Cu")
-    one, two = (each.ahead.faster for each in (off, only))
+    c, u = (mixed.family.task.symbols[name] for name in "Cu")
+    one, two = (each.faster for each in (off, only))
     text = f"Until the common pathway has learned a split, a mixed one learns it {page.math(one)} "
     text += f"times as fast as afterwards, a modular one {page.math(two)} times: mixed is faster "
     more = (one**2 - two**2).subs(c, u + 2).factor().is_positive
