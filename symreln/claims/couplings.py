@@ -145,7 +145,7 @@ class _Couplings(Claim):
         place = self.derivation.stages.index(self.stage)
         pathways = self.derivation.ask(at_values).stages[place].pathways
         try:
-            k, g = overlap_matrices(pathways[p], pathways[j])
+            k, g = _overlap_matrices(pathways[p], pathways[j])
         except InputError:  # float64 has no room for them; the certificate has their spaces
             return {"overlap": None, "input_overlap": None}
         # Twelve decimals: they are certified beyond that. Adding 0.0 turns -0.0 into 0.0.
@@ -236,7 +236,7 @@ def _cell(latex: str) -> Content:
     return latex if latex == "–" else Math(latex)
 
 
-def overlap_matrices(
+def _overlap_matrices(
     target: PathwayDerivation, source: PathwayDerivation
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.

@@ -48,7 +48,7 @@ def edge_lines(derivation: Derivation) -> Iterator[Line]:
         "edges are the sum over their paths",
         check="the loss of the samples, run node by node with all gates, against that of the "
         "paths' correlations, on this dataset, at integer weights drawn once, in exact arithmetic",
-        holds=follows_correlations(edges),
+        holds=_follows_correlations(edges),
         main=True,
     )
     yield Line(
@@ -175,7 +175,7 @@ def _std(derivation: Derivation) -> sp.Expr:
     return sp.Rational(derivation.spec.network.init_std)
 
 
-def follows_correlations(edges: EdgeData) -> bool:
+def _follows_correlations(edges: EdgeData) -> bool:
     """Whether nodes and edges, run with all gates, have the loss of the paths' correlations.
 
     At small integer weights on every edge, drawn once.

@@ -67,7 +67,7 @@ def starts_of(derivation: Derivation) -> Starts:
             early = derivation.ask(early_strengths)
     except (InputError, FloatingPointError):
         return Starts()
-    kappas = pathway_kappas(derivation, early)
+    kappas = _pathway_kappas(derivation, early)
     errors = {
         pathway.name: early[pathway.modes[0].label].error
         for pathway in derivation.pathways
@@ -166,7 +166,7 @@ def printed_starts(derivation: Derivation) -> tuple[_PrintedStart, ...]:
     )
 
 
-def pathway_kappas(
+def _pathway_kappas(
     derivation: Derivation, strengths: Mapping[str, EarlyStrength]
 ) -> dict[str, float]:
     """Return κ of every pathway that has one, by name: that of its fastest mode.

@@ -105,7 +105,7 @@ class SubsetFormulas:
 
 
 @cache
-def formulas() -> SubsetFormulas:
+def _formulas() -> SubsetFormulas:
     """Return the formulas."""
     total, m, n = sp.symbols("C m n", positive=True, integer=True)
     scale = sp.Symbol("c", positive=True)
@@ -132,4 +132,4 @@ def known_formulas(spec: Spec) -> SubsetFormulas | None:
     first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
     common = len(first) == 1 and tuple(first[0].gate) == (1,) * data.samples
     known = common and data.task == "contextual" and structures == {"hierarchy"}
-    return formulas() if known else None
+    return _formulas() if known else None

@@ -126,7 +126,7 @@ class GateStage(Result):
         return f"not all activity patterns searched: a faster partial gate may exist{most}"
 
 
-def search(
+def _search(
     inputs: ExactMatrix,
     residual: ExactMatrix,
     found: RealisableGates | None = None,
@@ -336,7 +336,7 @@ def predicted_stages(
     for number in range(1, most + 1):
         if residual.is_zero:
             return
-        stage = replace(search(dataset.inputs, residual, gates), stage=number)
+        stage = replace(_search(dataset.inputs, residual, gates), stage=number)
         yield stage
         if not stage.winners:
             return

@@ -120,7 +120,7 @@ def derivation_chapters(
 def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
     notation = Notation.of(derivation.spec)
     method = "" if validation is None else validation.prediction.method
-    modes = modes_figure(derivation, confronted=validation is not None, method=method)
+    modes = _modes_figure(derivation, confronted=validation is not None, method=method)
     return (
         result_chapter(derivation, validation, _figures(modes, validation), notation),
         data_chapter(derivation, notation),
@@ -185,7 +185,7 @@ def displayed_formulas(derivation: Derivation) -> str | None:
 _MATRICES = "coupled matrices"
 
 
-def modes_figure(derivation: Derivation, *, confronted: bool, method: str) -> Figure:
+def _modes_figure(derivation: Derivation, *, confronted: bool, method: str) -> Figure:
     """Return the figure of the strengths.
 
     Args:

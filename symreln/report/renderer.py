@@ -75,7 +75,7 @@ def _kind(block: Block) -> str:
     return ""
 
 
-def anchors(document: Document) -> dict[str, Anchor]:
+def _anchors(document: Document) -> dict[str, Anchor]:
     """Return the anchor of every label of ``document``."""
     return {
         label_of(block): anchor
@@ -98,7 +98,7 @@ class Renderer:
 
     def __init__(self, source: Document) -> None:
         self.source = source
-        self.anchors = anchors(source)
+        self.anchors = _anchors(source)
         self._coming = iter([anchor for _, anchor in _numbered(source)])
 
     def block(self, block: Block, depth: int) -> str:

@@ -120,7 +120,7 @@ def beside_clauses(validation: Validation) -> list[str]:
     found = [
         *(_failed_text(validation, pair) for pair in validation.failing),
         validation.no_network,
-        gate_law_sentence(validation.law),
+        _gate_law_sentence(validation.law),
         *(each.sentence() for each in validation.narrow),
     ]
     return [clause for clause in found if clause]
@@ -139,7 +139,7 @@ def outcome_words(validation: Validation) -> dict[str, str]:
     }
 
 
-def gate_law_sentence(law: GateLawMeasured | None) -> str:
+def _gate_law_sentence(law: GateLawMeasured | None) -> str:
     """Return how far the law of gates is from the networks; "" where there is none."""
     if law is None:
         return ""
@@ -179,14 +179,14 @@ _FAILS = {
 
 def _failed_text(validation: Validation, pair: str) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
-    return fails(
+    return _fails(
         f"against the {validation.trained_name(pair)}",
         validation.failing[pair],
         validation.tolerance,
     )
 
 
-def fails(place: str, tried: Sequence[Row], tolerance: float) -> str:
+def _fails(place: str, tried: Sequence[Row], tolerance: float) -> str:
     """Say it of the networks at a place, "against …"."""
     found, left = named(tried), left_of(tried)
     if not found:

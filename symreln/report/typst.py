@@ -66,7 +66,7 @@ def render(document: Document) -> bytes:
     with TemporaryDirectory(prefix="symreln-") as name:
         folder = Path(name)
         main = folder / "main.typ"
-        main.write_text(source(document), encoding="utf-8")
+        main.write_text(_source(document), encoding="utf-8")
         for drawing in document.figures:
             (folder / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
         # Packages would be fetched from the network: none is there, and no other folder is seen.
@@ -79,7 +79,7 @@ def render(document: Document) -> bytes:
         )
 
 
-def source(document: Document) -> str:
+def _source(document: Document) -> str:
     """Return the Typst source of ``document``; its figures lie beside it as SVG."""
     return _TypstRenderer(document).document()
 

@@ -60,7 +60,7 @@ def train_chunk(
     state = State(program_of(model), weights, model.gates)
     batches = None
     if model.settings.batch_size is not None:
-        batches = Batches(children, model.samples, model.settings.batch_size)
+        batches = _Batches(children, model.samples, model.settings.batch_size)
     snapshot_steps = record.snapshot_steps(steps)
     observers: dict[str, Observer] = {
         **{name: observer_of(model, name, record) for name in record.quantities},
@@ -118,7 +118,7 @@ _STREAM = 2**32 - 1
 
 
 @final
-class Batches:
+class _Batches:
     """The batches of some seeds, one after the other.
 
     Args:

@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 
 import symreln as sr
-from symreln import verifier
 from symreln.base.jsonio import dumps
 from symreln.cli import main as cli
 from symreln.errors import InputError, LimitReachedError
 from symreln.report.terminal import summary_of
+from symreln.verifier import verify
 
 NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
 
@@ -27,7 +27,7 @@ def tables(x: list, y: list, gate: object = "all", **more: object) -> dict:
 def derived(*given: object, **more: object) -> sr.Derivation:
     """Derive, verify the certificate from its text, and print everything once."""
     derivation = sr.derive(sr.load(tables(*given, **more)))
-    verifier.verify(derivation.certificate)
+    verify(derivation.certificate)
     assert derivation.to_latex()
     assert dumps(derivation.to_json())
     return derivation

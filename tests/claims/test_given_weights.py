@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import symreln as sr
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
 from symreln.laws import lambda_balanced
 from symreln.pipeline.from_weights import white_inputs
-from symreln.report.content import derivation_document
 from symreln.report.html import render as html
+from tests.laws.full_flow import gram, layers_flow
 from tests.laws.test_half_speed import load as load_odd
 
 X = [[1, 1, -1, -1], [1, -1, 1, -1]]
@@ -37,18 +36,10 @@ def balanced(size):
 
 def weights_flow(derivation, w1, w2, t):
     effective = derivation.at_values.pathways[0].effective
-    rows = list(effective.pathway.outputs)
-    sigma, sigma_x = effective.sigma_yx.to_numpy()[rows], effective.sigma_x.to_numpy()
-    a, b = np.array(w1, float), np.array(w2, float)
-
-    def rhs(_, w):
-        first, second = w[: a.size].reshape(a.shape), w[a.size :].reshape(b.shape)
-        error = sigma - second @ first @ sigma_x
-        return np.concatenate([(second.T @ error).ravel(), (error @ first.T).ravel()])
-
-    start = np.concatenate([a.ravel(), b.ravel()])
-    end = solve_ivp(rhs, (0, t), start, rtol=1e-11, atol=1e-14, method="DOP853").y[:, -1]
-    return end[a.size :].reshape(b.shape) @ end[: a.size].reshape(a.shape)
+    sigma = effective.sigma_yx.to_numpy()[list(effective.pathway.outputs)]
+    weights = np.array(w1, float), np.array(w2, float)
+    first, second = layers_flow(*weights, sigma, effective.sigma_x.to_numpy(), t)
+    return second @ first
 
 
 @pytest.mark.parametrize("size", [Fraction(1, 100), Fraction(1), Fraction(7, 3)])
@@ -73,10 +64,10 @@ def test_solution_is_the_flow_of_the_weights(size, gated):
 def test_white_inputs_offer_it_and_the_switchboard_says_so():
     derivation = load(layers=2)
     assert white_inputs(derivation)
-    assert "from_weights" in html(derivation_document(derivation))
+    assert "from_weights" in html(derivation.to_document())
     coloured = load(x=[[1, 1, -1, -1], [1, -1, 1, 2]], layers=2)
     assert not white_inputs(coloured)
-    assert "from_weights" not in html(derivation_document(coloured))
+    assert "from_weights" not in html(coloured.to_document())
     apart = load(init_std=["1/10", "1/20"])
     passed = dict(apart.pathways[0].modes[0].passed_over)
     assert "from_weights" in passed[lambda_balanced.NAME]
@@ -154,21 +145,6 @@ def in_floats(rng, sizes, balance, samples=12):
     return sr.derive(spec), *lambda_balanced_weights(rng, sizes, balance), x, y
 
 
-def integrated(w1, w2, x, y, t):
-    """Return QQᵀ from the full gradient flow of the weights on the data, at rtol 1e-12."""
-    sigma, sigma_x = y @ x.T / x.shape[1], x @ x.T / x.shape[1]
-
-    def rhs(_, w):
-        first, second = w[: w1.size].reshape(w1.shape), w[w1.size :].reshape(w2.shape)
-        error = sigma - second @ first @ sigma_x
-        return np.concatenate([(second.T @ error).ravel(), (error @ first.T).ravel()])
-
-    start = np.concatenate([w1.ravel(), w2.ravel()])
-    end = solve_ivp(rhs, (0, t), start, rtol=1e-12, atol=1e-14, method="DOP853").y[:, -1]
-    q = np.vstack([end[: w1.size].reshape(w1.shape).T, end[w1.size :].reshape(w2.shape)])
-    return q @ q.T
-
-
 SIZES = [
     ((3, 3, 3), 0.7), ((3, 2, 4), 0.4), ((4, 2, 3), -0.3), ((3, 2, 3), 0.0), ((2, 5, 6), 0.5),
     ((1, 1, 1), 0.2), ((1, 1, 1), -0.2), ((1, 1, 3), 0.3), ((3, 1, 1), -0.3), ((1, 4, 1), 0.0),
@@ -183,7 +159,10 @@ def test_float_weights_and_inputs_follow_the_integrated_flow_in_every_block(size
     assert float(solution.balance) == pytest.approx(balance, abs=1e-12)
     n_x = sizes[0]
     for t in (0.0, 0.3, 2.0):
-        whole = integrated(w1, w2, x, y, t) if t else np.vstack([w1.T, w2]) @ np.hstack([w1, w2.T])
+        later = (
+            layers_flow(w1, w2, y @ x.T / x.shape[1], x @ x.T / x.shape[1], t) if t else (w1, w2)
+        )
+        whole = gram(*later)
         np.testing.assert_allclose(solution.gram([t])[0], whole, rtol=1e-9, atol=1e-10)
         np.testing.assert_array_equal(solution.to_numpy([t]), solution.gram([t])[:, n_x:, :n_x])
 

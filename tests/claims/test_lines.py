@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 import sympy as sp
@@ -15,7 +16,7 @@ import symreln as sr
 from symreln.claims import edge_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import gate_lines_of
-from symreln.claims.lines import DerivationLines, derivation_lines
+from symreln.claims.lines import derivation_lines
 from symreln.document.document_model import Equation, Section, plain_text, walk
 from symreln.document.mathtext import to_latex
 from symreln.laws import flow_letters
@@ -43,11 +44,11 @@ LAWS: dict[str, Law] = {
 }
 
 
-def lines(name: str, *overrides: str) -> DerivationLines:
+def lines(name: str, *overrides: str) -> Any:
     return derived(name, *overrides).ask(derivation_lines)
 
 
-def words(found: DerivationLines) -> str:
+def words(found: Any) -> str:
     return " ".join(f"{line.says} {' '.join(line.equation)}" for line in found.derived)
 
 

@@ -32,7 +32,7 @@ from symreln.experiment.rows import (
     named,
 )
 from symreln.experiment.variations import Variation, predicted_again
-from symreln.report.sentences import fails
+from symreln.report.sentences import _fails
 from tests.cases import matrix_spec
 from tests.experiment.test_confront import NETWORK, SWAPPED, TWO, linear, one_pathway, relu
 from tests.unchecked import derive_unchecked
@@ -292,7 +292,7 @@ def test_an_assumption_is_named_where_its_whole_interval_says_so(
     row = tried(STEP, after, radius)
     assert (row.explains, row.undecided) == (explains, undecided)
     assert named([row]) == ((row,) if explains else ())
-    assert ("undecided" in fails("here", [row], 0.05)) is undecided
+    assert ("undecided" in _fails("here", [row], 0.05)) is undecided
 
 
 @pytest.mark.parametrize(

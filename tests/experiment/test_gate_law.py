@@ -10,9 +10,8 @@ import symreln as sr
 from symreln.claims.gate_law import gate_law_of
 from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.outcome import Validation
-from symreln.experiment.training import recorded, train
-from symreln.report.derivation_json import derivation_to_json
-from symreln.report.sentences import gate_law_sentence
+from symreln.experiment.training import _recorded, train
+from symreln.report.sentences import _gate_law_sentence
 from tests.cases import derived
 
 
@@ -31,7 +30,7 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
     assert 740 < law.until < 790
     assert 900 < common.half < 960
     assert common.shares[-1] == pytest.approx(0.034, abs=0.006)
-    said = derivation_to_json(derivation)["gate_law"]
+    said = derivation.to_json()["gate_law"]
     assert said["until"] == law.until
     assert said["pathways"][0]["half"] == common.half
     assert law.sentence.startswith(f"gates of the spec hold up to step {law.until:.0f}: then 5 %")
@@ -40,7 +39,7 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
 @pytest.mark.parametrize("name", ["contextual-different"])
 def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkeypatch):
     """κ says how many units a pathway has: here four times the hidden units, to tell."""
-    monkeypatch.setattr("symreln.claims.starts.pathway_kappas", lambda *_: {"common": 4.0})
+    monkeypatch.setattr("symreln.claims.starts._pathway_kappas", lambda *_: {"common": 4.0})
     derivation = sr.derive(sr.load(name)).at_values
     law = derivation.ask(gate_law_of)
     assert law.integrated == (name == "contextual-different")
@@ -92,7 +91,7 @@ def test_shares_of_networks_are_those_of_the_law():
 def test_orders_rest_on_the_first_stage_alone():
     """No share of the units is assumed for pathways of later stages: they do not enter."""
     spec = sr.load("contextual-3", overrides=("network.steps=900", "network.hidden=60")).at_values()
-    network = train("relu", spec, {}, seeds=1, rng=0, record=recorded("relu", spec, 1))
+    network = train("relu", spec, {}, seeds=1, rng=0, record=_recorded("relu", spec, 1))
     alone = replace(spec, pathways=spec.pathways[:1])
     whole, first = (sr.derive(each).at_values for each in (spec, alone))
     assert len(whole.stages) == 2
@@ -112,5 +111,5 @@ def test_orders_come_nearer_to_the_loss():
     said = validation.to_json()["gate_law"]
     assert [each["order"] for each in said["losses"]] == [2, 3]
     assert said["measured"] == pytest.approx(validation.law.mean)
-    assert "second order" in gate_law_sentence(validation.law)
-    assert gate_law_sentence(validation.law) in validation.sentence()
+    assert "second order" in _gate_law_sentence(validation.law)
+    assert _gate_law_sentence(validation.law) in validation.sentence()

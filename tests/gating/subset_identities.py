@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from symreln.gating.context_subsets import formulas
+from symreln.gating.context_subsets import _formulas
 
 C, M, N = sp.symbols("C m n", positive=True, integer=True)
 SCALE, HALF = sp.Symbol("c", positive=True), N / 2
@@ -45,7 +45,7 @@ def proofs() -> dict[str, tuple[sp.Expr, ...]]:
 
     Signs of the partial gate follow from its weights: halves see α + α' > 0, or 0, or less.
     """
-    found, whole = formulas(), [1, 1, 0, 0]
+    found, whole = _formulas(), [1, 1, 0, 0]
     # Longest w with w.x = 1 on the open samples: weights by the inverse of what each costs.
     up = 1 / (HALF + (C - M) / SCALE**2)
     down = 1 / (HALF + M / SCALE**2)

@@ -94,7 +94,7 @@ def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
     random = Random(seed)
     x = [[random.randint(-3, 3) for _ in range(5)] for _ in range(2)]
     r = [[random.randint(-3, 3) for _ in range(5)] for _ in range(2)]
-    found = search.search(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
+    found = search._search(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
     for gate in found.candidates:
         if gate.kind == "partial":
             is_kept(gate, np.array(x, float), np.array(r, float))

@@ -20,7 +20,7 @@ from symreln.gating.parameter_intervals import Piece, pieces
 from symreln.gating.partial import partial_gates
 from symreln.gating.race import race
 from symreln.gating.race_pieces import Race, RacePiece
-from symreln.gating.search import search
+from symreln.gating.search import _search
 from symreln.networks.gate_orbits import moved_gates
 from tests.strategies import FULL
 
@@ -159,7 +159,7 @@ def test_a_partial_gate_wins_over_part_of_the_range(x, r, value, between) -> Non
     for part in found.found.race.pieces:
         at = {"a_": part.piece.sample}
         data = asked.dataset
-        here = search(data.inputs.substitute(at), data.targets.substitute(at))
+        here = _search(data.inputs.substitute(at), data.targets.substitute(at))
         assert here.candidates[0].s == part.ranks[0][0].s
         assert any(sign_pattern(signs) in part.winners for signs in here.winners)
     for each in found.to_json()["candidates"]:

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.gating.context_subsets import formulas
+from symreln.gating.context_subsets import _formulas
 from tests.cli.command import command
 from tests.gating.subset_identities import SCALE, C, M, N, proofs
 
@@ -47,7 +47,7 @@ def call(*arguments: str) -> str:
 
 def formulas_at(contexts: int, size: int, items: int, scale: Fraction) -> dict[str, sp.Expr]:
     at = {C: contexts, M: size, N: items, SCALE: sp.Rational(scale)}
-    return {name: value.subs(at) for name, value in vars(formulas()).items()}
+    return {name: value.subs(at) for name, value in vars(_formulas()).items()}
 
 
 def middle(contexts: int) -> set[int]:
@@ -85,7 +85,7 @@ def test_formulas_are_the_largest_singular_values(contexts: int, items: int, sca
 
 def test_who_is_faster() -> None:
     """Signs of the differences, over numbers: m = C first, then next to C/2."""
-    steps = formulas().faster_with_m
+    steps = _formulas().faster_with_m
     for contexts in range(2, 9):
         for size in range(1, contexts):
             at = {C: contexts, M: size, N: 8, SCALE: 2}

@@ -153,3 +153,22 @@ def strengths(modes: tuple[np.ndarray, np.ndarray], pair: tuple[np.ndarray, np.n
     w = pair[1] @ pair[0]
     core = np.einsum("ik,ij,jk->k", u, w, v)
     return core, float(np.abs(w - (u * core) @ v.T).max())
+
+
+def layers_flow(w1, w2, sigma, sigma_x, t: float, atol: float = 1e-14):
+    """W1 and W2 of one pathway at a time, from its correlations, at rtol 1e-12."""
+
+    def rhs(_, w):
+        first, second = w[: w1.size].reshape(w1.shape), w[w1.size :].reshape(w2.shape)
+        error = sigma - second @ first @ sigma_x
+        return np.concatenate([(second.T @ error).ravel(), (error @ first.T).ravel()])
+
+    start = np.concatenate([w1.ravel(), w2.ravel()])
+    end = solve_ivp(rhs, (0, t), start, rtol=1e-12, atol=atol, method="DOP853").y[:, -1]
+    return end[: w1.size].reshape(w1.shape), end[w1.size :].reshape(w2.shape)
+
+
+def gram(w1, w2):
+    """Q Qᵀ of Q = (W1ᵀ, W2)."""
+    q = np.vstack([w1.T, w2])
+    return q @ q.T

@@ -17,7 +17,6 @@ from symreln.laws.law import Regime
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
-from symreln.report.content import derivation_document
 from symreln.report.html import render as html
 from tests.own_specs import LINEAR
 
@@ -92,7 +91,7 @@ def test_spec_keys_choose_the_family(case):
         assert mode.family == name
         assert mode.strength.residual() == 0
     if case in ("both", "layers 4"):
-        assert name in html(derivation_document(derivation))
+        assert name in html(derivation.to_document())
     data = derivation.to_json()
     assert data["pathways"][0]["modes"][0]["family"] == name
 
@@ -101,7 +100,7 @@ def test_depth_has_numbers_once_they_are_asked_for(tmp_path):
     chain_start.cache_clear()
     derivation = sr.derive(load(layers=4, hidden=40))
     assert derivation.strength0 is None
-    assert "the formulas hold for any" in html(derivation_document(derivation))
+    assert "the formulas hold for any" in html(derivation.to_document())
     derivation.save(tmp_path)
     assert (tmp_path / "derivation.tex").exists()
     assert chain_start.cache_info().misses == 0

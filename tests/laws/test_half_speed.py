@@ -14,7 +14,6 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.laws import half_speed
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
-from symreln.report.content import derivation_document
 from symreln.report.html import render as html
 from tests.strategies import examples, seeds
 
@@ -59,7 +58,7 @@ def test_family_is_taken_and_printed(name):
         assert "half speed" in mode.why
         assert mode.strength.residual() == 0
     if name == TwoLayerDecay.name:
-        text = html(derivation_document(derivation))
+        text = html(derivation.to_document())
         assert half_speed.NAME in text
         assert "closed under x → −x" in text
         assert "\\tau = 2/\\eta = 500" in text

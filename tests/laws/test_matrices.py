@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
 from symreln.laws.lambda_balanced import BalancedMatrices
+from tests.laws.full_flow import gram, layers_flow
 
 
 def exact(rows) -> ExactMatrix:
@@ -49,18 +49,6 @@ def draw(rng):
     return sigma, w1, w2, 10.0 ** rng.uniform(-1, 1)
 
 
-def flow(sigma, w1, w2, beta, t):
-    def rhs(_, y):
-        a, b = y[: w1.size].reshape(w1.shape), y[w1.size :].reshape(w2.shape)
-        error = sigma - beta * b @ a
-        return np.concatenate([(b.T @ error).ravel(), (error @ a.T).ravel()])
-
-    start = np.concatenate([w1.ravel(), w2.ravel()])
-    end = solve_ivp(rhs, (0, t), start, method="DOP853", rtol=1e-11, atol=1e-18).y[:, -1]
-    q = np.vstack([end[: w1.size].reshape(w1.shape).T, end[w1.size :].reshape(w2.shape)])
-    return q @ q.T
-
-
 def worst(count: int, seed: int) -> float:
     rng, found = np.random.default_rng(seed), 0.0
     for _ in range(count):
@@ -71,7 +59,8 @@ def worst(count: int, seed: int) -> float:
         start = np.linalg.norm(np.vstack([w1.T, w2]), 2) ** 2
         t = rng.uniform(0, 12) / max(size, beta * start)
         (value,) = as_flow(sigma, w1, w2, beta, balance).gram([t])
-        expected = flow(sigma, w1, w2, beta, t)
+        identity = beta * np.eye(w1.shape[1])
+        expected = gram(*layers_flow(w1, w2, sigma, identity, t, atol=1e-18))
         found = max(found, float(np.abs(value - expected).max() / np.abs(expected).max()))
     return found
 

@@ -25,8 +25,6 @@ from symreln.document.document_model import (
 from symreln.document.mathtext import to_latex
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
-from symreln.report.content import derivation_document
-from symreln.report.derivation_json import derivation_to_json
 from tests.unchecked import derive_unchecked
 
 COUPLED = {
@@ -43,7 +41,7 @@ COUPLED = {
 def sections(derivation: Derivation) -> dict[str, Section]:
     return {
         plain_text(block.title): block
-        for block in derivation_document(derivation).blocks
+        for block in derivation.to_document().blocks
         if isinstance(block, Section)
     }
 
@@ -101,7 +99,7 @@ def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):
 def test_coupled_modes_print_their_system():
     derivation = sr.derive(sr.load(COUPLED))
     assert derivation.verdict.level is sr.Level.COUPLED_MODES
-    text = latex.render(derivation_document(derivation))
+    text = derivation.to_latex(full=True)
     # By hand: s = 4/3, d = 2/3; the second pathway shares one of three samples, g = 1/3, k = 1.
     equation = (
         r"2 \pi_{1,1} \left( \frac{4}{3} - \frac{2 \pi_{1,1}}{3} - \frac{\pi_{2,1}}{3} \right)"
@@ -112,7 +110,7 @@ def test_coupled_modes_print_their_system():
 
 
 def test_a_page_folds_the_long_parts(three):
-    folded = [b for b, _ in walk(derivation_document(three).blocks) if isinstance(b, Details)]
+    folded = [b for b, _ in walk(three.to_document().blocks) if isinstance(b, Details)]
     summaries = [plain_text(block.summary) for block in folded]
     assert "The loss written out" in summaries
     # Pathways with equal modes are one sum over p.
@@ -125,7 +123,7 @@ def test_a_page_folds_the_long_parts(three):
 
 
 def test_json_follows_the_interface(three):
-    found = derivation_to_json(three)
+    found = three.to_json()
     assert {"format", "free_constants", "verdict", "pathways", "couplings", "loss", "steps"} <= set(
         found
     )
@@ -151,7 +149,7 @@ def test_json_follows_the_interface(three):
 def test_irrational_overlaps_are_matrices_that_float_routes_agree_on(different):
     """K and G of a coupled-matrices stage against U, V from NumPy's SVD, up to signs."""
 
-    entry = derivation_to_json(different)["couplings"][0]
+    entry = different.to_json()["couplings"][0]
     stage = different.at_values.stages[1].pathways
     target = next(p for p in stage if p.name == entry["to"])
     source = next(p for p in stage if p.name == entry["from"])
@@ -178,8 +176,7 @@ def test_large_correlations_are_printed_by_blocks_or_said(three):
 
 
 def test_latex_of_a_derivation_from_python(three):
-    assert three.to_latex(full=True) == latex.render(derivation_document(three))
-    assert three.to_latex() == latex.render(on_paper(derivation_document(three)))
+    assert three.to_latex() == latex.render(on_paper(three.to_document()))
 
 
 def test_gains_are_in_the_equations():
@@ -187,10 +184,10 @@ def test_gains_are_in_the_equations():
         "parameters": {"g": {"positive": True, "value": 2}},
         "pathway": [{"name": "all", "gate": [1, "g", 0]}],
     }
-    text = latex.render(derivation_document(derive_unchecked(sr.load(spec))))
+    text = derive_unchecked(sr.load(spec)).to_latex(full=True)
     gains = "and a gain multiplies both"
     assert gains in text
-    assert gains not in latex.render(derivation_document(sr.derive(sr.load(COUPLED))))
+    assert gains not in sr.derive(sr.load(COUPLED)).to_latex(full=True)
 
 
 def test_a_derivation_shows_itself_in_a_line_and_in_a_frame(three):
@@ -199,9 +196,8 @@ def test_a_derivation_shows_itself_in_a_line_and_in_a_frame(three):
     )
     shown = three._repr_html_()
     page = unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])
-    assert page == html.render(derivation_document(three))
+    assert page == html.render(three.to_document())
     assert 'sandbox="allow-scripts"' in shown
-    assert three.to_json() == derivation_to_json(three)
     assert three.to_json() is three.to_json()
 
 
@@ -227,7 +223,7 @@ def _of_file(folder: Path, data: str, rate: str) -> str:
         f'[[pathway]]\nname = "all"\ngate = "all"\n[dataset]\n{data}\n'
         f"[network]\nhidden = 10\nlearning_rate = {rate}\ninit_std = 0.01\nsteps = 100\n"
     )
-    return latex.render(derivation_document(sr.derive(sr.load(file))))
+    return sr.derive(sr.load(file)).to_latex(full=True)
 
 
 def test_numbers_of_the_spec_are_printed_as_they_were_written(tmp_path: Path):

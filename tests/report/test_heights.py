@@ -22,7 +22,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.words import Notation
 from symreln.report.chapters.printed_formulas import first_modes
 from symreln.report.chapters.result import result_chapter
-from symreln.report.content import derivation_document, modes_figure
+from symreln.report.content import _modes_figure
 
 TWO = {
     "title": "Two parameters",
@@ -67,7 +67,7 @@ def test_heights_of_coupled_pathways_are_over_d_eff(three):
 
 def test_a_height_without_one_root_keeps_its_symbols(two):
     """No decimal at the declared values stands between formulas that hold for all values."""
-    page = derivation_document(two).blocks[0]
+    page = two.to_document().blocks[0]
     assert isinstance(page, Section)
     first = tables(page)[0]
     place = header(first).index("plateau")
@@ -79,13 +79,13 @@ def test_a_height_without_one_root_keeps_its_symbols(two):
 
 @pytest.mark.parametrize("confronted", [False, True])
 def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confronted):
-    found = plain_text(modes_figure(three, confronted=confronted, method="").caption)
+    found = plain_text(_modes_figure(three, confronted=confronted, method="").caption)
     assert found.startswith("Predicted strengths: closed forms, later stages from their effective")
     assert r"s/d_{\mathrm{eff}}" in found
 
 
 def formula_lines(derivation: sr.Derivation, start: str) -> list[str]:
-    blocks = walk(derivation_document(derivation).blocks)
+    blocks = walk(derivation.to_document().blocks)
     equations = (b for b, _ in blocks if isinstance(b, Equation))
     return next(
         list(e.lines)

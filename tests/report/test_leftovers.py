@@ -6,8 +6,6 @@ import re
 from fractions import Fraction
 
 import symreln as sr
-from symreln.report.content import derivation_document
-from symreln.report.latex import render
 from symreln.report.terminal import summary_of
 from tests.cases import derived
 
@@ -18,7 +16,7 @@ def test_sizes_that_are_symbols_are_among_the_declared_parameters():
         ["dataset.items=n", "parameters.n.integer=true", "parameters.n.value=4"],
     )
     derivation = sr.derive(spec)
-    text = render(derivation_document(derivation))
+    text = derivation.to_latex(full=True)
     assert r"$C$, the number of contexts: $2 \leq C$, 3 in all sections but" in text
     assert r"$n$, the number of items: $2 \leq n$, 4 in all sections but" in text
     assert "{context}" not in text.replace(r"\{", "{").replace(r"\}", "}")
@@ -46,7 +44,7 @@ SMALL = {
 
 def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
     derivation = sr.derive(sr.load(SMALL))
-    page = render(derivation.to_document()).split(r"\begin{document}")[1]
+    page = derivation.to_latex(full=True).split(r"\begin{document}")[1]
     assert r"X &= \begin{pmatrix} 0.5 & -0.5 & 0.5 & -0.5" in page
     assert r"0.05 & 0.45 & -0.45 & -0.05" in page
     assert r"\Sigma^{yx}(1) &= \begin{pmatrix} 0.4 & 0.225" in page
@@ -67,7 +65,7 @@ def test_what_is_computed_from_decimals_is_a_decimal_where_it_has_few_places():
     network = SMALL["network"] | {"learning_rate": "0.16"}
     spec = {**SMALL, "dataset": data, "parameters": parameters, "network": network}
     derivation = sr.derive(sr.load(spec))
-    page = render(derivation.to_document()).split(r"\begin{document}")[1]
+    page = derivation.to_latex(full=True).split(r"\begin{document}")[1]
     for shown in (
         r"Y &= \begin{pmatrix} 0.7 c & 0",
         r"\begin{pmatrix} 0.28 c & - 0.28 c",
@@ -80,11 +78,11 @@ def test_what_is_computed_from_decimals_is_a_decimal_where_it_has_few_places():
         assert shown in page, shown
     assert r"\frac{25}{4}" not in page
     network.pop("weight_decay")  # where plateaus are s/d
-    plain = render(sr.derive(sr.load({**spec, "network": network})).to_document())
+    plain = sr.derive(sr.load({**spec, "network": network})).to_latex(full=True)
     assert r"$\pi_{1,1}$ & $1.08$ & $1.44$ & $0.75$ & $" in plain
     assert r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $0.875 c$ & $" in plain
     spec.pop("network")  # where the table has decimals of s in place of half-times
-    plain = render(sr.derive(sr.load(spec)).to_document())
+    plain = sr.derive(sr.load(spec)).to_latex(full=True)
     assert r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $0.875 c$ & $0.224$ & 1" in plain
     head, table, *_ = summary_of(derivation).values()
     assert [row[1] for row in table[2]] == ["1.08", "0.56*c", "0"], head
@@ -94,15 +92,15 @@ def test_what_is_computed_from_decimals_is_a_decimal_where_it_has_few_places():
 
 
 def test_plateaus_of_sums_of_roots_are_formulas_too():
-    page = render(sr.derive(sr.load(SMALL)).to_document())
+    page = sr.derive(sr.load(SMALL)).to_latex(full=True)
     assert r"& $0.25$ & $\frac{\sqrt{146} + \sqrt{610} - 4}{20}$ & $273.42(1)$ & 1" in page
     alone = {key: value for key, value in SMALL.items() if key != "network"}
-    page = render(sr.derive(sr.load(alone)).to_document())
+    page = sr.derive(sr.load(alone)).to_latex(full=True)
     assert r"$\frac{\sqrt{146} + \sqrt{610}}{20}$ & $0.459765(1)$" in page
 
 
 def test_what_is_used_is_named_before():
-    page = render(derived("linear-hierarchy").to_document())
+    page = derived("linear-hierarchy").to_latex(full=True)
     page = page.split(r"\begin{document}")[1]
     for named, used in (
         (r"$x_\mu$ and $y_\mu$, in $X$ and $Y$", r"I_p x_\mu"),
@@ -113,7 +111,7 @@ def test_what_is_used_is_named_before():
 
 
 def test_no_source_is_listed_that_nothing_cites():
-    page = render(derived("linear-hierarchy").to_document())
+    page = derived("linear-hierarchy").to_latex(full=True)
     listed = set(re.findall(r"\\bibitem\{(\w+)\}", page))
     cited = set(re.findall(r"\\cite(?:\[[^]]*\])?\{(\w+)\}", page))
     assert listed == cited

@@ -7,10 +7,9 @@ import pytest
 
 import symreln as sr
 from symreln.claims import couplings
-from symreln.claims.couplings import overlap_matrices
+from symreln.claims.couplings import _overlap_matrices
 from symreln.claims.derivation import Derivation
 from symreln.report import html
-from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
 
 FOUR = {
@@ -46,7 +45,7 @@ def test_couplings_of_large_pathways_are_exact_numbers_by_modes(four, monkeypatc
         numbers = [mode for mode in entry["modes"] if mode["overlap"] is not None]
         assert 0 < len(numbers) < len(entry["modes"])
     target, source = four.at_values.stages[1].pathways[:2]
-    k, g = overlap_matrices(target, source)
+    k, g = _overlap_matrices(target, source)
     rows = np.cumsum([0] + [m.multiplicity for m in target.modes if not m.is_null])
     entry = next(e for e in found if (e["to"], e["from"]) == (target.name, source.name))
     for mode in entry["modes"]:
@@ -65,5 +64,5 @@ def test_couplings_of_large_pathways_are_exact_numbers_by_modes(four, monkeypatc
 
 
 def test_all_pairs_and_equal_options_are_said_once(four):
-    text = html.render(derivation_document(four))
+    text = html.render(four.to_document())
     assert "hierarchy (4 times)" in text

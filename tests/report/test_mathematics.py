@@ -84,7 +84,7 @@ THIN = 11 / 6  # points
 def to_typst(*formulas):
     """Return the source of formulas in Typst, as it stands in a document."""
     blocks = tuple(equation(latex) for latex in formulas)
-    source = pdf.source(Document(title="t", blocks=blocks))
+    source = pdf._source(Document(title="t", blocks=blocks))
     return re.findall(r"\[\$ (.*?) \$\]", source, re.DOTALL)
 
 
@@ -165,7 +165,7 @@ def test_typst_draws_every_command_and_any_words():
     drawn("\n".join(f"$ {each} $" for each in to_typst(*EVERY, *words)))
     known = [c for c in map(chr, range(0x20, 0x3000)) if not code_points(c).startswith("[U+")]
     assert len(known) > 500
-    pieces = pdf.source(Document(title="t", blocks=(prose(" ".join(known)),)))
+    pieces = pdf._source(Document(title="t", blocks=(prose(" ".join(known)),)))
     drawn("\n".join(re.findall(r"^#\".*$", pieces, re.MULTILINE)))
     with pytest.raises(typst.TypstError, match="could not be displayed"):
         drawn('#"中"')

@@ -13,7 +13,7 @@ from symreln.claims.constants import Constant, constants_table
 from symreln.document.document_model import Math, Table, Text, inlines, plain_text
 from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import closing_chapter
-from symreln.report.content import modes_figure
+from symreln.report.content import _modes_figure
 from tests.cases import derived
 from tests.own_specs import SMALL
 
@@ -31,7 +31,7 @@ def spec(activation: str = "linear", **network: Any) -> sr.Spec:
 
 
 def caption(derivation, *, confronted: bool = False, method: str = "") -> str:
-    return plain_text(modes_figure(derivation, confronted=confronted, method=method).caption)
+    return plain_text(_modes_figure(derivation, confronted=confronted, method=method).caption)
 
 
 @pytest.mark.parametrize("layers", [1, 3])

@@ -19,7 +19,6 @@ from symreln.document.document_model import (
 from symreln.document.tex import parse
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption
-from symreln.report.content import derivation_document
 from symreln.specs.spec import Parameter
 
 PLAIN = (">=", "<=", "d_eff", "pi_0", "'off", "'a'", "'b'")
@@ -96,7 +95,7 @@ def test_assumptions_are_ranges(options, latex):
 @pytest.mark.parametrize("spec", ["xor", GAIN], ids=["xor", "gain"])
 def test_no_word_of_a_document_is_plain_ascii_mathematics(spec):
     """Text outside formulas and code has no relation, no underscore and no straight quotes."""
-    for block, _ in walk(derivation_document(sr.derive(sr.load(spec))).blocks):
+    for block, _ in walk(sr.derive(sr.load(spec)).to_document().blocks):
         for content in contents(block):
             for part in flat(content):
                 words = part.value if isinstance(part, Text) else ""

@@ -74,7 +74,7 @@ def printed(text):
 def test_compiles_without_a_warning(make, tmp_path):
     made = make()
     main = tmp_path / "main.typ"
-    main.write_text(typst.source(made), "utf-8")
+    main.write_text(typst._source(made), "utf-8")
     for drawing in made.figures:
         (tmp_path / f"{drawing.name}.svg").write_text(drawing.svg, "utf-8")
     pdf, warnings = package.compile_with_warnings(main, ignore_system_fonts=True)
@@ -85,7 +85,7 @@ def test_compiles_without_a_warning(make, tmp_path):
 def test_words_are_strings_and_nothing_else():
     """Without strings and our own calls, no text of a document is left for Typst to read."""
     for text in HOSTILE:
-        (shown,) = typst.source(body(Paragraph((text,)))).split("#title[", 1)[1].splitlines()[2:3]
+        (shown,) = typst._source(body(Paragraph((text,)))).split("#title[", 1)[1].splitlines()[2:3]
         rest = re.sub(r'#"(?:[^"\\]|\\["\\])*";|#box\(\);', "", shown)
         assert rest == ""
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.experiment.training import gated_network
-from symreln.train.chunk import Batches
+from symreln.train.chunk import _Batches
 from symreln.train.network import (
     GatedEdge,
     GatedNetwork,
@@ -55,7 +55,7 @@ def test_a_step_goes_down_the_gradient(kind, changes):
     )
     counts = np.ones((seeds, 7))
     if chosen.batch_size is not None:
-        batches = Batches(seed_children(5, seeds), 7, chosen.batch_size)
+        batches = _Batches(seed_children(5, seeds), 7, chosen.batch_size)
         counts = [batches.next() for _ in range(4)][-1][..., 0]
         assert {round(value, 9) for value in counts.flat} == {0.0, round(7 / 3, 9)}
     per_step = chosen.learning_rate / (7 if chosen.loss == "mean" else 1)

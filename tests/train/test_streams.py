@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from symreln.base import pool
 from symreln.train import run
-from symreln.train.chunk import Batches, train_chunk
+from symreln.train.chunk import _Batches, train_chunk
 from symreln.train.network import pathway_network
 from symreln.train.record import Recording
 from symreln.train.trainers import (
@@ -133,7 +133,7 @@ def test_given_weights_and_data_are_left_alone(shape, name):
 @examples(160)
 def test_an_epoch_visits_every_sample_once(samples, size, seeds, rng):
     size = min(size, samples)
-    batches, orders = Batches(seed_children(rng, seeds), samples, size), []
+    batches, orders = _Batches(seed_children(rng, seeds), samples, size), []
     for _ in range(3):
         visits, order = np.zeros((seeds, samples)), []
         for place in range(0, samples, size):

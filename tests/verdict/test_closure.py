@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.couplings import overlap_matrices
+from symreln.claims.couplings import _overlap_matrices
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.verdict.judge import Level
@@ -123,7 +123,7 @@ def lotka_volterra(derivation) -> np.ndarray:
     for p, target in enumerate(derivation.pathways):
         for j, source in enumerate(derivation.pathways):
             if p != j:
-                k, g = overlap_matrices(target, source)
+                k, g = _overlap_matrices(target, source)
                 kappa[ends[p] : ends[p + 1], ends[j] : ends[j + 1]] = k * g.T
     return kappa
 
@@ -142,7 +142,7 @@ def test_coupled_modes_follow_lotka_volterra(name):
 def test_diagonal_overlaps_are_not_enough():
     # K and G are 1 × 1, so diagonal; a decision by them alone would call this coupled modes.
     derivation, _, _, left = observed("coupled matrices: leaves the span")
-    k, g = overlap_matrices(*derivation.pathways)
+    k, g = _overlap_matrices(*derivation.pathways)
     assert k.shape == g.shape == (1, 1)
     assert abs(k[0, 0]) > 0.1
     assert abs(g[0, 0]) > 0.1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.couplings import overlap_matrices
+from symreln.claims.couplings import _overlap_matrices
 from symreln.claims.equilibria import mode_system
 from symreln.claims.probes import probe_bases
 from symreln.report.chapters.derivation_chapter import symbolic_drives
@@ -64,7 +64,7 @@ def test_exact_factors_give_the_couplings_of_numpy(spec):
             if p == j:
                 expected = np.diag([m.d.to_float() for m in target.modes])
             else:
-                k, g = overlap_matrices(target, source)
+                k, g = _overlap_matrices(target, source)
                 expected = k * g.T
             np.testing.assert_allclose(block, expected, atol=1e-13)
 
