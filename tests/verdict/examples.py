@@ -7,10 +7,14 @@ only the couplings decide.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
 
 import numpy as np
 
-from symreln.specs.spec import Spec
+from symreln.exact.scalar import Scalar
+from symreln.specs.spec import Parameter, Spec
 from tests.cases import contexts_spec, matrix_spec
 
 Rows = Sequence[Sequence[int]]
@@ -202,3 +206,27 @@ def random_races(seed: int) -> Spec:
     place = int(rng.integers(0, 4))
     targets[place] = (np.array(targets[place]) + rng.integers(-1, 2, np.shape(structure))).tolist()
     return one_hot_contexts(targets, gates.tolist())
+
+
+def random_gated(seed: int) -> Spec:
+    """Random data, often rank-deficient, with gates and masks, and in every third spec gains."""
+    random = Random(seed)
+    n_x, n_y, samples = random.randint(1, 3), random.randint(1, 3), random.randint(1, 6)
+    g = Scalar.symbol("g", ("g",))
+    levels: list = [0, 1, 1] if seed % 3 else [0, 1, g, 2 * g + 1]
+
+    def some(count: int) -> list[int]:
+        return sorted(random.sample(range(count), random.randint(1, count)))
+
+    paths = []
+    for _ in range(3):
+        gate = [random.choice(levels) for _ in range(samples)]
+        gate[random.randrange(samples)] = 1
+        paths.append({"gate": gate, "inputs": some(n_x), "outputs": some(n_y)})
+    x = [[random.choice([0, 1, 1, -1, 2]) for _ in range(samples)] for _ in range(n_x)]
+    y = [[random.choice([0, 0, 1, -1, Fraction(2, 3)]) for _ in range(samples)] for _ in range(n_y)]
+    parameters = () if seed % 3 else (Parameter(name="g", value=Fraction(2)),)
+    plain = [{**path, "gate": [int(value != 0) for value in path["gate"]]} for path in paths]
+    spec = matrix_spec(x, y, plain, parameters=parameters)
+    gains = zip(spec.pathways, paths, strict=True)
+    return replace(spec, pathways=tuple(replace(p, gate=tuple(q["gate"])) for p, q in gains))

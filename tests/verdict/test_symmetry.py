@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from random import Random
 
 import numpy as np
 import pytest
@@ -12,11 +11,10 @@ import pytest
 import symreln as sr
 from symreln.claims import solve as pipeline
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
 from symreln.networks.effective import effective_dataset
 from symreln.networks.symmetry import SymmetrySearch
-from symreln.specs.spec import Parameter, Spec
+from symreln.specs.spec import Spec
 from symreln.verdict.closure import summed_actions
 from symreln.verdict.coupling import _class_actions, stage_couplings
 from symreln.verdict.judge import Level, _stage_modes
@@ -28,8 +26,7 @@ from symreln.verdict.residual import (
     plateau_gain,
 )
 from symreln.verdict.stage_symmetry import StageSymmetry
-from tests.cases import matrix_spec
-from tests.verdict.examples import all_examples, random_races
+from tests.verdict.examples import all_examples, random_gated, random_races
 
 TASKS = {
     "xor": sr.load("xor"),
@@ -43,30 +40,6 @@ SPECS: dict[str, Spec] = {
     **all_examples(),
     **{f"race {seed}": random_races(seed) for seed in range(8)},
 }
-
-
-def gated(seed: int) -> Spec:
-    """Random data with gates, masks of inputs and outputs, and in every third spec gains."""
-    random = Random(seed)
-    n_x, n_y, samples = random.randint(1, 3), random.randint(1, 3), random.randint(2, 6)
-    g = Scalar.symbol("g", ("g",))
-    levels: list = [0, 1, 1] if seed % 3 else [0, 1, g, 2 * g + 1]
-
-    def some(count: int) -> list[int]:
-        return sorted(random.sample(range(count), random.randint(1, count)))
-
-    paths = []
-    for _ in range(3):
-        gate = [random.choice(levels) for _ in range(samples)]
-        gate[random.randrange(samples)] = 1
-        paths.append({"gate": gate, "inputs": some(n_x), "outputs": some(n_y)})
-    x = [[random.choice([0, 1, 1, -1, 2]) for _ in range(samples)] for _ in range(n_x)]
-    y = [[random.choice([0, 0, 1, -1]) for _ in range(samples)] for _ in range(n_y)]
-    parameters = () if seed % 3 else (Parameter(name="g", value=Fraction(2)),)
-    plain = [{**path, "gate": [int(value != 0) for value in path["gate"]]} for path in paths]
-    spec = matrix_spec(x, y, plain, parameters=parameters)
-    gains = zip(spec.pathways, paths, strict=True)
-    return replace(spec, pathways=tuple(replace(p, gate=tuple(q["gate"])) for p, q in gains))
 
 
 def modes_of(spec: Spec):
@@ -197,7 +170,7 @@ def test_a_wrong_plateau_has_errors():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_sums_over_samples_are_sums_of_actions(seed):
-    modes = modes_of(gated(seed))
+    modes = modes_of(random_gated(seed))
     nodes = [
         (j, i)
         for j, m in enumerate(modes)
@@ -222,7 +195,7 @@ def test_sums_over_samples_are_sums_of_actions(seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_couplings_are_the_actions_that_do_not_vanish(seed):
-    modes = modes_of(gated(seed))
+    modes = modes_of(random_gated(seed))
     symmetry = StageSymmetry.trivial(len(modes))
     symmetry.settle([m.spectrum for m in modes])
     found = {(c.target, c.source) for c in stage_couplings(modes, symmetry).couplings}
@@ -240,36 +213,7 @@ def test_couplings_are_the_actions_that_do_not_vanish(seed):
 
 
 def test_random_specs_meet_couplings_masks_and_gains():
-    specs = [gated(seed) for seed in range(40)]
+    specs = [random_gated(seed) for seed in range(40)]
     assert any(p.has_gains for s in specs for p in s.pathways)
     coupled = [pipeline.derive_unchecked(spec).verdict for spec in specs[:12]]
     assert any(stage.couplings.couplings for verdict in coupled for stage in verdict.stages)
-
-
-# -- gains -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(0, 30, 3))
-def test_gains_scale_features(seed):
-    spec = gated(seed)
-    point = {"g": Fraction(3, 2)}
-    x, y = (m.to_numpy() for m in (spec.dataset.inputs, spec.dataset.targets))
-    weights = []
-    for pathway in spec.pathways:
-        found = effective_dataset(spec.dataset, pathway, spec.dataset.targets)
-        gate = np.array([float(v.substitute(point).to_fraction()) if isinstance(v, Scalar) else v
-                         for v in pathway.gate])  # fmt: skip
-        mask = np.isin(np.arange(len(y)), pathway.outputs)[:, None]
-        features = x[list(pathway.inputs)] * gate
-        weights.append((found, features))
-        # Sums of at most six products of small numbers.
-        expected = (mask * y) @ features.T / x.shape[1]
-        np.testing.assert_allclose(
-            found.sigma_yx.substitute(point).to_numpy(), expected, atol=1e-13
-        )
-        open_targets = mask * y * (gate != 0)
-        np.testing.assert_allclose(found.targets.substitute(point).to_numpy(), open_targets)
-    for one, mine in weights:
-        for other, theirs in weights:
-            found = one.cross_sigma_x(other).substitute(point).to_numpy()
-            np.testing.assert_allclose(found, mine @ theirs.T / x.shape[1], atol=1e-13)
