@@ -8,19 +8,13 @@ import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.derivation import Derivation
 from symreln.report.content import derivation_chapters
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 from tests.report.sample import words_of
-
-BASE = {
-    "dataset": {"X": [[1, 0], [0, 2]], "Y": [[3, 0], [0, 2]]},
-    "pathway": [{"name": "only"}],
-    "network": LINEAR | {"hidden": 50, "steps": 10},
-}
 
 
 def derived(changes: dict | None = None, **tables) -> Derivation:
-    network = BASE["network"] | (changes or {})
-    return sr.derive(sr.load({**BASE, **tables, "network": network}))
+    network = LINEAR | {"hidden": 50, "steps": 10} | (changes or {})
+    return sr.derive(sr.load(own([[1, 0], [0, 2]], [[3, 0], [0, 2]], network=network) | tables))
 
 
 FAMILIES = [
@@ -78,7 +72,9 @@ def test_a_narrow_pathways_other_modes_and_later_gates_have_none():
 
 
 def test_without_a_network_or_a_value_there_are_no_steps():
-    bare = sr.derive(sr.load({key: BASE[key] for key in ("dataset", "pathway")}))
+    tables = own([[1]], [[2]])
+    del tables["network"]
+    bare = sr.derive(sr.load(tables))
     assert "no network" in half_time(bare, bare.pathways[0].modes[0], 21).why
     free = derived(dataset={"X": [["a"]], "Y": [[1]]}, parameters={"a": {"positive": True}})
     assert "no value is declared for a" in half_time(free, free.pathways[0].modes[0], 21).why

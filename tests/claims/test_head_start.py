@@ -18,7 +18,7 @@ from symreln.exact.enclosure import precision
 from symreln.laws.ops import NUMPY
 from symreln.laws.sigmoid_drive import evaluated_factor
 from tests.cases import derived
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own, path
 
 #: π̃₀ of the three levels of a context's tree, of C = 3 (theory.md, 10).
 KNOWN = (4.2e-5, 3.4e-5, 2.6e-5)
@@ -156,24 +156,12 @@ def turned(
         [weight * item + own for item, own in zip(each * CONTEXTS, row, strict=True)]
         for each, row in zip(items, in_contexts, strict=True)
     ]
-    return sr.derive(
-        sr.load(
-            {
-                "dataset": {
-                    "X": [[1, 0] * CONTEXTS, [0, 1] * CONTEXTS],
-                    "Y": targets,
-                    "labels": {"context": [1, 1, 2, 2, 3, 3]},
-                },
-                "pathway": [
-                    {"name": "common"},
-                    {"name": "off", "gate": "context != 1", "stage": 2},
-                    *more,
-                ],
-                "network": LINEAR
-                | {"hidden": 100, "init_std": std, "learning_rate": "1/200", "steps": steps},
-            }
-        )
-    )
+    network = LINEAR | {"hidden": 100, "init_std": std, "learning_rate": "1/200", "steps": steps}
+    later = path("off", "context != 1", stage=2)
+    inputs = [[1, 0] * CONTEXTS, [0, 1] * CONTEXTS]
+    tables = own(inputs, targets, path("common"), later, *more, network=network)
+    tables["dataset"]["labels"] = {"context": [1, 1, 2, 2, 3, 3]}
+    return sr.derive(sr.load(tables))
 
 
 def trained(derivation: sr.Derivation) -> tuple[np.ndarray, dict[str, np.ndarray]]:

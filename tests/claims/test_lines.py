@@ -176,10 +176,10 @@ def test_a_derivation_with_a_broken_line_is_not_printed(monkeypatch):
 
 def test_a_graph_with_a_wrong_correlation_goes_red():
     data = sr.load("routing").edges
-    assert edge_lines.follows_correlations(data)
+    assert edge_lines._follows_correlations(data)
     first, *others = data.sigma_yx
     data.__dict__["sigma_yx"] = (first.scale(2), *others)
-    assert not edge_lines.follows_correlations(data)
+    assert not edge_lines._follows_correlations(data)
 
 
 # -- every regime ----------------------------------------------------------------------------------

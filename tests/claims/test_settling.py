@@ -10,20 +10,14 @@ import pytest
 
 import symreln as sr
 from symreln.report.terminal import summary_of
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 
-TABLES = {
-    "dataset": {
-        "X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        "Y": [[3, 0, 0], [0, 2, 0], [0, 0, 1]],
-    },
-    "pathway": [{"name": "all"}],
-    "network": LINEAR | {"hidden": 60, "init_std": "1/1000", "steps": 3000},
-}
+UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
-def derived(**network):
-    return sr.derive(sr.load({**TABLES, "network": {**TABLES["network"], **network}}))
+def derived(x=UNIT, y=([3, 0, 0], [0, 2, 0], [0, 0, 1]), **network):
+    small = LINEAR | {"hidden": 60, "init_std": "1/1000", "steps": 3000}
+    return sr.derive(sr.load(own(x, [*y], network=small | network)))
 
 
 @pytest.mark.parametrize(
@@ -57,9 +51,7 @@ def test_without_decay_it_is_the_least_squares_value():
 
 def test_half_speed_doubles_the_decay():
     """The effective lambda of a symmetric ReLU network is what its strengths settle with."""
-    data = {"X": [[1, -1]], "Y": [[1, -1]]}
-    network = {**TABLES["network"], "activation": "relu", "weight_decay": "1/8"}
-    derivation = sr.derive(sr.load({**TABLES, "dataset": data, "network": network}))
+    derivation = derived([[1, -1]], [[1, -1]], activation="relu", weight_decay="1/8")
     final = derivation.to_json()["loss"]["final"]
     assert float(final["decimal"]) == pytest.approx(float(Fraction(final["expr"])), abs=1e-15)
     assert derivation.evaluate().reduced[-1] == pytest.approx(float(final["decimal"]), abs=1e-3)

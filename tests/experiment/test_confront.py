@@ -15,7 +15,7 @@ from symreln.experiment.training import gated_pathways
 from symreln.specs.spec import Spec, ValidationSpec
 from symreln.task_library.load import load
 from tests.cases import contexts_spec, matrix_spec
-from tests.own_specs import SMALL
+from tests.own_specs import own, path
 from tests.unchecked import derive_unchecked
 from tests.verdict.examples import GOLDEN, RATIONAL, one_hot_contexts
 
@@ -119,17 +119,16 @@ def test_the_verdict_follows_the_tolerance():
 
 def gained(gain: str, steps: int = 1500) -> Spec:
     """Two pathways that see all samples, one through gains; no network realises them."""
+    network = {"hidden": 200, "init_std": "1/1000", "learning_rate": "1/200", "steps": steps}
     return load(
-        {
-            "dataset": {"X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "Y": [[2, 1, 0], [0, 1, 3]]},
-            "parameters": {"g": {"positive": True, "value": gain}},
-            "pathway": [
-                {"name": "first", "gate": [1, 1, 0]},
-                {"name": "second", "gate": ["g", 0, "2*g"]},
-            ],
-            "network": SMALL
-            | {"hidden": 200, "init_std": "1/1000", "learning_rate": "1/200", "steps": steps},
-        }
+        own(
+            [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+            [[2, 1, 0], [0, 1, 3]],
+            path("first", [1, 1, 0]),
+            path("second", ["g", 0, "2*g"]),
+            parameters={"g": {"positive": True, "value": gain}},
+            network=network,
+        )
     )
 
 

@@ -15,29 +15,17 @@ from symreln.laws import half_speed
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 from symreln.report.html import render as html
+from tests.own_specs import own, path
 from tests.strategies import examples, seeds
 
 X = [["2", "-2", "1", "-1"], ["2", "-2", "-1", "1"]]
 Y = [["4", "-4", "1", "-1"], ["4", "-4", "-1", "1"]]
-NETWORK = {
-    "hidden": 400,
-    "init_std": "1/1000",
-    "learning_rate": "1/250",
-    "loss": "mean",
-    "steps": 3500,
-    "activation": "relu",
-}
+NETWORK = {"hidden": 400, "init_std": "1/1000", "learning_rate": "1/250", "loss": "mean"}
 
 
 def load(x=X, y=Y, gate="all", **keys):
-    return sr.load(
-        {
-            "title": "Odd",
-            "dataset": {"X": x, "Y": y},
-            "pathway": [{"name": "whole", "gate": gate}],
-            "network": {**NETWORK, **keys},
-        }
-    )
+    network = NETWORK | {"steps": 3500, "activation": "relu"} | keys
+    return sr.load(own(x, y, path("whole", gate), network=network) | {"title": "Odd"})
 
 
 EQUATIONS = {

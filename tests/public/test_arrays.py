@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.errors import InputError, SpecError
-from tests.own_specs import SMALL
+from tests.own_specs import own, path
 
 NETWORK = sr.network(hidden=np.int64(50), init_std="1/1000", learning_rate=0.01, steps=500)
 ALL = [sr.pathway("all")]
@@ -31,22 +31,11 @@ def test_arrays_are_the_spec_that_a_file_says():
         sr.pathway("off", each="context", gate="context != {context}", stage=2),
     ]
     made = sr.spec(x, y, labels={"context": context}, pathways=pathways, network=NETWORK)
-    read = sr.load(
-        {
-            "dataset": {"X": x.T.tolist(), "Y": [y.tolist()], "labels": {"context": [1, 1, 2, 2]}},
-            "pathway": [
-                {"name": "common"},
-                {
-                    "name": "off",
-                    "each": "context",
-                    "gate": "context != {context}",
-                    "stage": 2,
-                },
-            ],
-            "network": SMALL
-            | {"hidden": 50, "init_std": "1/1000", "learning_rate": "1/100", "steps": 500},
-        }
-    )
+    off = path("off", "context != {context}", each="context", stage=2)
+    network = {"hidden": 50, "init_std": "1/1000", "learning_rate": "1/100", "steps": 500}
+    tables = own(x.T.tolist(), [y.tolist()], path("common"), off, network=network)
+    tables["dataset"]["labels"] = {"context": [1, 1, 2, 2]}
+    read = sr.load(tables)
     assert made == read
     assert sr.spec(x.T, [y], samples="columns", labels={"context": context}, pathways=pathways) == (
         sr.spec(x.tolist(), y.tolist(), labels={"context": [1, 1, 2, 2]}, pathways=pathways)

@@ -18,18 +18,13 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.deep_chain import Depth
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 from tests.report.sample import words_of
-
-TABLES = {
-    "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 1]]},
-    "pathway": [{"name": "only"}],
-    "network": LINEAR | {"hidden": 50, "steps": 10},
-}
 
 
 def derived(**changes) -> Derivation:
-    return sr.derive(sr.load({**TABLES, "network": TABLES["network"] | changes}))
+    network = LINEAR | {"hidden": 50, "steps": 10} | changes
+    return sr.derive(sr.load(own([[1, 0], [0, 1]], [[3, 0], [0, 1]], network=network)))
 
 
 def shown(found: Derivation) -> str:

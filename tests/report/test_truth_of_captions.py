@@ -15,19 +15,12 @@ from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import closing_chapter
 from symreln.report.content import _modes_figure
 from tests.cases import derived
-from tests.own_specs import SMALL
+from tests.own_specs import own, path
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:
-    return sr.load(
-        {
-            "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]]},
-            "pathway": [{"name": "all"}],
-            "network": SMALL
-            | {"hidden": 40, "init_std": "1/10", "steps": 40, "activation": activation}
-            | network,
-        }
-    )
+    small = {"hidden": 40, "init_std": "1/10", "steps": 40, "activation": activation}
+    return sr.load(own([[1, 0], [0, 1]], [[3, 0], [0, 2]], network=small | network))
 
 
 def caption(derivation, *, confronted: bool = False, method: str = "") -> str:
@@ -61,22 +54,20 @@ def test_constants_have_the_letters_of_the_text():
     assert inlines(table.rows[0][0])[0] == Math(r"\kappa")
 
 
-def gated(**own: Any) -> sr.Spec:
-    data = {"X": [[1, 0, 2], [0, 1, 0]], "Y": [[3, 0, 1], [0, 2, 1]]}
+def gated(**more: Any) -> sr.Spec:
+    gates = {"wide": [1, 0, 0], "narrow": [0, 1, 0], "last": [0, 0, 1]}
     pathways = [
-        {"name": "wide", "gate": [1, 0, 0]},
-        {"name": "narrow", "gate": [0, 1, 0], **own},
-        {"name": "last", "gate": [0, 0, 1]},
+        path(name, gate, **(more if name == "narrow" else {})) for name, gate in gates.items()
     ]
-    network = {"hidden": 40, "init_std": "1/10", "learning_rate": "1/20", "steps": 20}
-    return sr.load({"dataset": data, "pathway": pathways, "network": network})
+    network = {"hidden": 40, "init_std": "1/10", "steps": 20}
+    return sr.load(own([[1, 0, 2], [0, 1, 0]], [[3, 0, 1], [0, 2, 1]], *pathways, network=network))
 
 
 @pytest.mark.parametrize(
-    ("own", "words"), [({"hidden": 7}, "7 (narrow); 20 (wide, last)"), ({"hidden": 20}, "20")]
+    ("more", "words"), [({"hidden": 7}, "7 (narrow); 20 (wide, last)"), ({"hidden": 20}, "20")]
 )
-def test_units_of_pathways_that_differ_are_all_told(own, words):
-    found = sr.validate(sr.derive(gated(**own)), seeds=1)
+def test_units_of_pathways_that_differ_are_all_told(more, words):
+    found = sr.validate(sr.derive(gated(**more)), seeds=1)
     tables = [b for b in closing_chapter(found.derivation, found).blocks if isinstance(b, Table)]
     pairs = [pair for row in tables[-1].rows for pair in (row[:2], row[2:])]
     (value,) = [pair[1] for pair in pairs if "units of a pathway" in str(pair[0])]
