@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 
 import symreln as sr
-from symreln.claims.derivation import Derivation, PathwayDerivation
+from symreln.claims.derivation import PathwayDerivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.spec import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec
 from symreln.verdict.judge import Level
@@ -187,7 +187,7 @@ CASES: tuple[Case, ...] = (
 
 
 @lru_cache(maxsize=64)
-def derived(name: str, *overrides: str) -> Derivation:
+def derived(name: str, *overrides: str) -> sr.Derivation:
     """Derive a row of the table, or a ready-made spec, once for all tests of a process."""
     rows = {case.name: case.spec for case in CASES}
     return sr.derive(sr.load(rows.get(name, name), overrides))
