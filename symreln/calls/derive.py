@@ -16,11 +16,10 @@ import sympy as sp
 from symreln.base.lazy import lazy
 from symreln.base.records import record
 from symreln.claims import derivation, solve
-from symreln.claims.claim import lines_of
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.relaxation import diverging
-from symreln.claims.rules import rule_of
+from symreln.claims.rules import lines_of, rule_of
 from symreln.document.document_model import on_paper
 from symreln.errors import InputError
 from symreln.exact.scalar import Scalar

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import field, fields
 from importlib import import_module
 from typing import Any, Literal, Self, TypeVar
@@ -123,23 +123,6 @@ def decimals(ball: arb) -> dict[str, str]:
 def numbered(decimal: tuple[str, str] | None) -> dict[str, str]:
     """Return (decimal, radius) as "decimal" and "radius"; nothing where there is no number."""
     return {} if decimal is None else {"decimal": decimal[0], "radius": decimal[1]}
-
-
-def claims_of(derivation: Asked, *rules: Rule) -> Iterator[Claim]:
-    """Yield what some rules claim of a derivation, in their order: none, one or several each."""
-    for rule in rules:
-        found = derivation.ask(rule)
-        yield from () if found is None else (found,) if isinstance(found, Claim) else found
-
-
-def said_of(derivation: Asked, *rules: Rule) -> list[Block]:
-    """Return what the document says by some rules."""
-    return [block for claim in claims_of(derivation, *rules) for block in claim.says()]
-
-
-def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
-    """Return what the terminal says by some rules."""
-    return [line for claim in claims_of(derivation, *rules) for line in claim.lines()]
 
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,

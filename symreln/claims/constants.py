@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.document.document_model import Content
-    from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]
@@ -139,18 +138,6 @@ def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
 
 def _estimated(name: str, value: float | None, error: float, origin: str) -> Constant:
     return Constant(name=name, value=value, error=error, source="estimated", origin=origin)
-
-
-def drawn_constants(draws: int, error: float) -> tuple[Constant, ...]:
-    """Return the constants of a mean over drawn networks, with its standard error over L(0)."""
-    why = "Monte Carlo over networks drawn from the initialisation distribution"
-    return (_estimated(f"mean over {draws} drawn networks, over L(0)", None, error, why),)
-
-
-def chain_constants(start: ChainStart) -> tuple[Constant, ...]:
-    """Return the constants of predictions for three or more layers of weights."""
-    why = f"Monte Carlo over {len(start.times)} isolated modes of random layers"
-    return (_estimated(f"kappa of {start.layers} random layers", start.kappa, start.error, why),)
 
 
 def _start(known: Regime, hidden: int) -> Iterator[Constant]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.constants import chain_constants, drawn_constants, printed_constants
+from symreln.claims.constants import Constant, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.equilibria import mode_system
 from symreln.claims.head_start import are_followed, mode_laws
@@ -187,7 +187,14 @@ def _predict_edges(derivation: Derivation, times: np.ndarray) -> Prediction:
         ),
         closed_loss=None,
         modes=_mode_curves(derivation, {}, {m: at(curve) for m, curve in strengths.items()}),
-        constants=drawn_constants(count, error),
+        constants=(
+            _estimated(
+                f"mean over {count} drawn networks, over L(0)",
+                None,
+                error,
+                "networks drawn from the initialisation distribution",
+            ),
+        ),
         drawn=np.array([at(loss) for loss in losses]),
     )
 
@@ -226,7 +233,10 @@ def closed_forms(
     if loss is None:
         return None
     chain = chain_of(derivation) if strength0 is None else None
-    more = () if chain is None else chain_constants(chain)
+    more = ()
+    if chain is not None:
+        name, what = f"kappa of {chain.layers} random layers", "isolated modes of random layers"
+        more = (_estimated(name, chain.kappa, chain.error, f"{len(chain.times)} {what}"),)
     return Prediction(
         times=times,
         reduced=loss,
@@ -401,3 +411,8 @@ def _phase_curves(
             phase, closed, {mode.label: next(rows) for _, mode in learning_modes(phase)}, begin
         )
     )
+
+
+def _estimated(name: str, value: float | None, error: float, what: str) -> Constant:
+    why = f"Monte Carlo over {what}"
+    return Constant(name=name, value=value, error=error, source="estimated", origin=why)

@@ -11,15 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from symreln.claims.claim import (
-    Asked,
-    Place,
-    Shown,
-    Step,
-    claims_of,
-    lines_of,
-    said_of,
-)
+from symreln.claims.claim import Asked, Claim, Place, Rule, Shown, Step
 from symreln.document.document_model import Block
 
 RULES = (
@@ -44,9 +36,22 @@ RULES = (
 )
 
 
+def _claims_of(derivation: Asked, *rules: Rule) -> Iterator[Claim]:
+    """Yield what some rules claim of a derivation, in their order: none, one or several each."""
+    for rule in rules:
+        found = derivation.ask(rule)
+        yield from () if found is None else (found,) if isinstance(found, Claim) else found
+
+
+def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
+    """Return what the terminal says by some rules."""
+    return [line for claim in _claims_of(derivation, *rules) for line in claim.lines()]
+
+
 def said_at(derivation: Asked, place: Place) -> list[Block]:
     """Return what the document says at a place."""
-    return said_of(derivation, *(s.rule for s in RULES if s.place == place))
+    rules = (s.rule for s in RULES if s.place == place)
+    return [block for claim in _claims_of(derivation, *rules) for block in claim.says()]
 
 
 def printed_of(derivation: Asked) -> list[str]:
@@ -62,7 +67,7 @@ def warnings_of(derivation: Asked) -> list[str]:
 def checks_of(derivation: Asked) -> list[Step]:
     """Return the checks of what is claimed."""
     rules = (s.rule for s in RULES if s.checked)
-    return [step for claim in claims_of(derivation, *rules) for step in claim.steps()]
+    return [step for claim in _claims_of(derivation, *rules) for step in claim.steps()]
 
 
 def rule_of(key: str) -> Callable[[Any], Any]:

@@ -8,7 +8,6 @@ from symreln.base.console import COLUMNS, columns, put, say, wrapped
 from symreln.base.jsonio import dumps
 from symreln.base.summaries import short_list
 from symreln.base.tables import plain_table
-from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation
 from symreln.claims.exceptional import exceptional_sets
@@ -17,7 +16,7 @@ from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of
 from symreln.claims.pathway_orbits import mode_orbits
 from symreln.claims.pathways import verdict_of
-from symreln.claims.rules import printed_of, rule_of
+from symreln.claims.rules import lines_of, printed_of, rule_of
 from symreln.claims.starts import printed_starts
 from symreln.document.roots import plain_formula
 from symreln.document.symbols import strengths_in_text

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from symreln.base.console import put, say
 from symreln.base.jsonio import Json, dumps
 from symreln.base.tables import plain_table
-from symreln.claims.claim import lines_of
 from symreln.claims.derivation import Derivation
 from symreln.claims.regime import regime_of
+from symreln.claims.rules import lines_of
 from symreln.claims.unsupported import unsupported_of
 from symreln.document.symbols import strengths_in_text
 from symreln.experiment.metrics import METRICS
