@@ -151,9 +151,9 @@ def reproduce(
     Example:
         >>> import symreln as sr, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     found = sr.reproduce("routing", folder)
+        ...     found = sr.reproduce("linear-hierarchy", folder)
         >>> [page["name"] for page in found.pages]
-        ['routing']
+        ['linear-hierarchy']
     """
     folder = Path(directory)
     for _ in _pages_made(_chosen(name), folder, full=full, rng=rng):

@@ -137,7 +137,7 @@ def test_mode_space_loss_is_the_loss_of_the_maps(name):
 @pytest.mark.parametrize("name", CLOSED)
 def test_closed_prediction_is_the_flow_of_aligned_weights(name):
     derivation = sr.derive(numbered(CLOSED[name], **SMALL_STEPS))
-    times = np.linspace(0, 3000, 31) * SMALLER
+    times = np.linspace(0, 3000, 11) * SMALLER
     modes = [probe_bases(p)[:2] for p in derivation.pathways]
     start = aligned_start(modes, float(derivation.strength0), np.random.default_rng(0))
     network = GatedNetwork.of(derivation.spec)

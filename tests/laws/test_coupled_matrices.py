@@ -20,7 +20,7 @@ from symreln.laws.spans import orthonormal_span
 from tests.laws.full_flow import GatedNetwork, Weights, gated_data
 
 TAU, GRAM = 2.0, 1e-3
-TIMES = np.linspace(0, 60, 13)
+TIMES = np.linspace(0, 60, 7)
 
 
 def random_network(seed: int, staged: bool) -> GatedNetwork:

@@ -81,11 +81,11 @@ SMALL = {
 @pytest.mark.parametrize("name", ["arrays", "files", "boundary", "chains", *SMALL])
 def test_what_is_opened_is_the_derivation_that_was_saved(name, tmp_path):
     derivation = sr.derive(spec_of(name, tmp_path))
-    derivation.save(tmp_path / "one", ["json", "tex"])
+    derivation.save(tmp_path / "one", ["json", "html"])
     again = sr.open(tmp_path / "one")
     assert type(again) is type(derivation)
     assert again.spec == derivation.spec
-    again.save(tmp_path / "two", ["json", "tex"])
+    again.save(tmp_path / "two", ["json", "html"])
     written = sorted(path.name for path in (tmp_path / "one").glob("*.*"))
     assert "certificate.json" in written
     for each in written:

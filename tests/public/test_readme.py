@@ -12,8 +12,10 @@ import pytest
 from matplotlib import pyplot
 
 import symreln as sr
+from symreln.base import pool
 from symreln.cli.main import cli
 from symreln.report.content import _BIBLIOGRAPHY
+from tests.cli.command import Here
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -39,6 +41,7 @@ EXAMPLES = [
 def test_python_runs_and_prints_what_the_comments_say(code, tmp_path, monkeypatch, capsys):
     load = sr.load
     monkeypatch.setattr(sr, "load", lambda name: load(name, SHORT.get(name, ())), raising=False)
+    monkeypatch.setattr(pool, "processes", Here)
     monkeypatch.chdir(tmp_path)
     exec(compile(code.replace("seeds=20", "seeds=2"), "README.md", "exec"), {})
     shown = capsys.readouterr().out.splitlines()
