@@ -91,10 +91,9 @@ def repeated(derivation: sr.Derivation, left: dict[str, np.ndarray]) -> dict[str
     }
 
 
-@pytest.mark.parametrize("name", ["contextual-3"])
-def test_half_times_of_a_later_stage_are_those_of_the_integrated_flow(name):
+def test_half_times_of_a_later_stage_are_those_of_the_integrated_flow():
     """Measured: 3.0 % apart at most; closed forms from π₀ would be 1.8 times as late."""
-    derivation = derived(name).at_values
+    derivation = derived("contextual-3").at_values
     curves = {curve.label: curve for curve in derivation.evaluate().modes}
     later = [m for p in derivation.to_json()["pathways"][1:] for m in p["modes"] if m["half_time"]]
     assert len(later) > 4
@@ -117,10 +116,9 @@ def along_sigmoids(derivation: sr.Derivation) -> dict[str, float]:
     return repeated(derivation, left)
 
 
-@pytest.mark.parametrize("name", ["contextual-3"])
-def test_starts_are_those_that_sigmoids_leave(name):
+def test_starts_are_those_that_sigmoids_leave():
     """To a share of the order 1/τ, and what initial strengths leave; at once they were 7 % more."""
-    derivation = derived(name, "network.init_std=1/10000000000").at_values
+    derivation = derived("contextual-3", "network.init_std=1/10000000000").at_values
     laws, measured = mode_laws(derivation), along_sigmoids(derivation)
     for label, found in measured.items():
         copies = laws[label]

@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.exact.linear import evaluate, right_inverse
+from symreln.exact.linear import evaluate, rank, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
@@ -159,6 +159,9 @@ def check_identities(spectrum: JointSpectrum) -> int:
     ]
     nothing = ExactMatrix.zeros(*spectrum.sigma_yx.shape, spectrum.parameters)
     assert sum(learned, nothing) == spectrum.sigma_yx
+    seen = sum(c.dimension for c in spectrum.classes if not c.is_null)
+    assert seen == rank(spectrum.sigma_yx)
+    assert spectrum.commutes == (spectrum.m @ spectrum.sigma_x == spectrum.sigma_x @ spectrum.m)
     return rational
 
 

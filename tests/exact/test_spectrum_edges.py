@@ -13,44 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.exact import enclosure
-from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from tests.strategies import examples, parametric_pair, random_pair, seeds
+from symreln.exact.spectrum import joint_spectrum
+from tests.exact.test_spectrum import check_identities
+from tests.strategies import examples, parametric_pair, seeds
 
 LARGE = (10**18 + 9, 2**89 - 1, 6**30)
 
 
 def large_fraction(random: Random) -> Fraction:
     return Fraction(random.randint(-9, 9) * 10 ** random.choice([0, 20]), random.choice(LARGE))
-
-
-def proven(spectrum: JointSpectrum) -> None:
-    """Every class's equations, over Q(parameters), and as many modes as inputs."""
-    assert sum(c.dimension for c in spectrum.classes) == spectrum.n_x
-    for mode_class in spectrum.classes:
-        operator = spectrum.operator_matrix(mode_class)
-        words = [mode_class.generators]
-        while len(words) < mode_class.degree:
-            words.append(operator @ words[-1])
-        basis = ExactMatrix.beside(words)
-        assert rank(basis) == mode_class.dimension
-
-        def value(
-            coefficients: tuple[Scalar, ...], words: list[ExactMatrix] = words
-        ) -> ExactMatrix:
-            parts = [w.scale(c) for w, c in zip(words, coefficients, strict=True)]
-            return sum(parts[1:], parts[0])
-
-        assert spectrum.m @ words[0] == value(mode_class.eigenvalue)
-        if mode_class.d is not None:
-            assert spectrum.sigma_x @ words[0] == value(mode_class.d)
-        last = (operator @ words[-1]).scale(mode_class.minpoly[-1])
-        assert (last + value(mode_class.minpoly[:-1])).is_zero
-    learned = sum(c.dimension for c in spectrum.classes if not c.is_null)
-    assert learned == rank(spectrum.sigma_yx)
-    assert spectrum.commutes == (spectrum.m @ spectrum.sigma_x == spectrum.sigma_x @ spectrum.m)
 
 
 @examples(160)
@@ -67,7 +39,7 @@ def test_datasets_with_large_denominators(seed: int, n_x: int, n_y: int, samples
         return ExactMatrix.from_rows(entries, columns=samples)
 
     x, y = draw(n_x), draw(n_y)
-    proven(
+    check_identities(
         joint_spectrum((y @ x.T).scale(Fraction(1, samples)), (x @ x.T).scale(Fraction(1, samples)))
     )
 
@@ -80,7 +52,7 @@ def test_shapes_and_scales(shape: tuple[int, int], scale: Fraction) -> None:
     yx = ExactMatrix.from_rows(rows, columns=shape[1]).scale(scale)
     identity = ExactMatrix.identity(shape[1]).scale(scale)
     spectrum = joint_spectrum(yx, identity)
-    proven(spectrum)
+    check_identities(spectrum)
     assert all(mode.d.scalar == scale for mode in spectrum.modes)
     if 0 not in shape:
         s = [mode.s.to_float() for mode in spectrum.modes for _ in range(mode.multiplicity)]
@@ -89,13 +61,6 @@ def test_shapes_and_scales(shape: tuple[int, int], scale: Fraction) -> None:
         expected[: len(floats)] = floats
         # float64 SVD: a few units in the last place of the largest.
         assert np.abs(np.array(s) - expected).max() < 1e-13 * expected.max()
-
-
-@examples(160)
-@given(seed=st.integers(0, 2000))
-def test_random_pairs_are_proven(seed: int) -> None:
-    pair = random_pair(seed) if seed % 2 else parametric_pair(seed)
-    proven(joint_spectrum(pair.sigma_yx, pair.sigma_x))
 
 
 @examples(240)

@@ -7,7 +7,6 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.base import jsonio
 from symreln.base.jsonio import LINE, dumps, write_text
 
 values = st.recursive(
@@ -35,13 +34,6 @@ def test_layout():
     words = ["w" * 60, "w" * 60]
     assert dumps(words) == f'[\n  "{words[0]}",\n  "{words[1]}"\n]\n'
     assert dumps({"k": "w" * LINE}) == '{\n  "k": "' + "w" * LINE + '"\n}\n'
-
-
-def test_rows_are_encoded_at_once():
-    assert jsonio._rows([[1, "a"], [], (2.5, None)]) == ['[1, "a"]', "[]", "[2.5, null]"]
-    assert jsonio._rows([[1] * 200]) == [f"[{', '.join(['1'] * 200)}]"]
-    for other in ([["w" * LINE]], [[1], 2], [[1], [[2]]], [[True], [{}]], {"a": [1]}):
-        assert jsonio._rows(other) is None
 
 
 @pytest.mark.parametrize(

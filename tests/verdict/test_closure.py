@@ -40,7 +40,7 @@ def observed(name: str):
     derivation = sr.derive(spec)
     modes = [probe_bases(p)[:2] for p in derivation.pathways]
     slowest = min(m.s.to_float() for _, m in learning_modes(derivation))
-    times = np.linspace(0, 12 / slowest, 60)
+    times = np.linspace(0, 12 / slowest, 25)
     start = aligned_start(modes, STRENGTH0, np.random.default_rng(0))
     curves, left = [], 0.0
     for weights in GatedNetwork.of(spec).flow(start, times):
@@ -51,24 +51,13 @@ def observed(name: str):
     return derivation, times, curves, left / np.abs(curves).max()
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_level_is_the_one_constructed(name):
-    derivation, _, _, left = observed(name)
-    assert derivation.verdict.level.value == name.split(":")[0]
-    if derivation.verdict.level is Level.COUPLED_MATRICES:
-        assert left > OFF_MODES
-    else:
-        assert left < ON_MODES
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_verdict_says_what_the_flow_does(seed):
+@pytest.mark.parametrize("name", [*EXAMPLES, *map(str, range(24))])
+def test_verdict_says_what_the_flow_does(name):
     # Two-sided: a verdict that claims too much and one that claims too little both fail.
-    derivation, _, _, left = observed(str(seed))
-    if derivation.verdict.level is Level.COUPLED_MATRICES:
-        assert left > OFF_MODES
-    else:
-        assert left < ON_MODES
+    derivation, _, _, left = observed(name)
+    level = derivation.verdict.level
+    assert name.isdigit() or level.value == name.split(":")[0]
+    assert left > OFF_MODES if level is Level.COUPLED_MATRICES else left < ON_MODES
 
 
 def test_random_races_meet_every_level():
