@@ -28,7 +28,7 @@ from symreln.base.summaries import ByName
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
 from symreln.exact.algebraic import order_key
-from symreln.exact.linear_programming import Direction, direction, dot
+from symreln.exact.linear_programming import direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.spectrum import joint_spectrum
@@ -268,7 +268,7 @@ def _kept(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> Vector | N
 def _is_cell(samples: dict[int, Vector], gate: list[int]) -> bool:
     """Whether some direction opens the gate's samples and has none on its boundary."""
     sides = [[value if gate[i] else -value for value in x] for i, x in samples.items()]
-    return isinstance(direction(sides, [], len(sides[0])), Direction)
+    return direction(sides, [], len(sides[0])) is not None
 
 
 def _partly(dataset: Dataset, own: PathwaySpec) -> str:

@@ -9,15 +9,15 @@ letters is used, so what is zero is zero, whatever they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
 import sympy as sp
-from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
+
+from symreln.exact.scalar import Scalar, polynomial_ring
 
 #: What is raised to multiples of what.
 _Letter = tuple[Any, Any]
-_Quotient = tuple[fmpq_mpoly, fmpq_mpoly]
 
 
 def cancelled(expr: Any) -> Any:
@@ -30,11 +30,8 @@ def is_zero_fraction(expr: Any) -> bool:
     """Whether an expression is found to be zero; another may be zero all the same."""
     roots: dict[_Letter, int] = {}
     _collect(expr, roots, set())
-    names = [f"x{place}" for place in range(len(roots))]
-    context = fmpq_mpoly_ctx.get(names, Ordering.lex)
-    reading = _Reading(roots, dict(zip(roots, context.gens(), strict=True)), context.constant(1))
     try:
-        return reading.vanishes(reading.read(expr)[0])
+        return _Reading(roots).vanishes(expr)
     except ZeroDivisionError:
         return False
 
@@ -72,71 +69,50 @@ def _collect(expr: Any, roots: dict[_Letter, int], seen: set[Any]) -> None:
 
 
 class _Reading:
-    def __init__(
-        self, roots: dict[_Letter, int], letters: dict[_Letter, fmpq_mpoly], one: fmpq_mpoly
-    ) -> None:
-        self._roots, self._letters, self._one = roots, letters, one
-        self._known: dict[Any, _Quotient] = {}
+    """Expressions as quotients of polynomials in the letters."""
 
-    def read(self, expr: Any) -> _Quotient:
-        """Return an expression as a quotient of polynomials."""
+    def __init__(self, roots: dict[_Letter, int]) -> None:
+        self._roots, self._names = roots, tuple(f"x{place}" for place in range(len(roots)))
+        symbols = (Scalar.symbol(name, self._names) for name in self._names)
+        self._letters = dict(zip(roots, symbols, strict=True))
+        self._known: dict[Any, Scalar] = {}
+
+    def _read(self, expr: Any) -> Scalar:
         if expr not in self._known:
-            self._known[expr] = self._read(expr)
+            self._known[expr] = self._made(expr)
         return self._known[expr]
 
-    def _read(self, expr: Any) -> _Quotient:
-        one = self._one
+    def _made(self, expr: Any) -> Scalar:
         if expr.is_Rational:
-            return fmpq(int(expr.p), int(expr.q)) * one, one
+            return Scalar(self._names, int(expr.p), int(expr.q))
         if expr.is_Add:
-            top, bottom = 0 * one, one
-            for more, below in map(self.read, expr.args):
-                if below == bottom:
-                    top += more
-                    continue
-                common = bottom.gcd(below)
-                rest = below / common
-                top, bottom = top * rest + more * (bottom / common), bottom * rest
-            return top, bottom
+            return sum(map(self._read, expr.args), Scalar(self._names, 0))
         if expr.is_Mul:
-            parts = [self.read(part) for part in expr.args]
-        elif _is_tree(expr):
-            parts = [_power(self.read(expr.args[0]), int(expr.args[1]))]
-        else:
-            parts = [
-                _power((self._letters[letter], one), int(exponent * self._roots[letter]))
-                for letter, exponent in _powers(expr)
-            ]
-        top, bottom = one, one
-        for more, below in parts:
-            top, bottom = top * more, bottom * below
-        return top, bottom
+            return prod(map(self._read, expr.args), start=Scalar(self._names, 1))
+        if _is_tree(expr):
+            return self._read(expr.args[0]) ** int(expr.args[1])
+        powers = [
+            self._letters[letter] ** int(exponent * self._roots[letter])
+            for letter, exponent in _powers(expr)
+        ]
+        return prod(powers, start=Scalar(self._names, 1))
 
-    def vanishes(self, top: fmpq_mpoly) -> bool:
-        """Whether a polynomial in the letters is zero, by the equations that roots obey."""
-        for place, (letter, root) in enumerate(self._roots.items()):
-            base, rest = letter
+    def vanishes(self, expr: Any) -> bool:
+        """Whether an expression is zero, by the equations that roots obey."""
+        ring, found = polynomial_ring(self._names), self._read(expr)
+        for place, ((base, rest), root) in enumerate(self._roots.items()):
             if rest != 1 or not (base.is_Rational or _is_tree(base)):
                 continue
-            above, below = self.read(base)
-            parts: dict[int, dict[tuple[int, ...], fmpq]] = {}
-            for powers, value in top.to_dict().items():
+            parts: dict[int, dict[tuple[int, ...], Any]] = {}
+            for powers, value in found.numerator.to_dict().items():
                 whole, left = divmod(powers[place], root)
                 key = (*powers[:place], left, *powers[place + 1 :])
                 parts.setdefault(whole, {})[key] = value
-            most = max(parts, default=0)
-            top = sum(
+            found = sum(
                 (
-                    top.context().from_dict(part) * above**whole * below ** (most - whole)
+                    Scalar(self._names, ring.from_dict(part)) * self._read(base) ** whole
                     for whole, part in parts.items()
                 ),
-                0 * self._one,
+                Scalar(self._names, 0),
             )
-        return top.is_zero()
-
-
-def _power(quotient: _Quotient, exponent: int) -> _Quotient:
-    top, bottom = quotient if exponent >= 0 else quotient[::-1]
-    if bottom.is_zero():
-        raise ZeroDivisionError
-    return top ** abs(exponent), bottom ** abs(exponent)
+        return found.is_zero

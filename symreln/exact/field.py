@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly
 
@@ -24,15 +24,22 @@ def _to_fmpq(value: Scalar) -> fmpq:
 
 
 class Field:
-    """The field Q(parameters)[x]/f; elements are coefficient tuples of length k = deg f."""
+    """The field Q(parameters)[x]/f; elements are coefficient tuples of length k = deg f.
+
+    Attributes:
+        minpoly: f, coefficients low to high.
+        degree: k.
+        parameters: Names of the parameters.
+        modulus: f as FLINT's polynomial where there are no parameters, else None.
+    """
 
     def __init__(self, minpoly: Sequence[Scalar]) -> None:
         self.minpoly = tuple(minpoly)
         self.degree = len(minpoly) - 1
         self.parameters = minpoly[0].parameters
-        self._modulus = None
+        self.modulus: Any = None
         if not self.parameters:
-            self._modulus = fmpq_poly([_to_fmpq(value) for value in minpoly])
+            self.modulus = fmpq_poly([_to_fmpq(value) for value in minpoly])
 
     def constant(self, value: Scalar | int) -> Coefficients:
         """Return an element of the ground field."""
@@ -59,8 +66,8 @@ class Field:
 
     def reduce(self, coefficients: Sequence[Scalar]) -> Coefficients:
         """Return a polynomial in theta of any degree as an element."""
-        if self._modulus is not None:
-            return self.unpack(self.pack(coefficients) % self._modulus)
+        if self.modulus is not None:
+            return self.unpack(self.pack(coefficients) % self.modulus)
         work = list(coefficients)
         lead = self.minpoly[-1]
         while len(work) > self.degree:
@@ -76,8 +83,8 @@ class Field:
 
     def multiply(self, a: Coefficients, b: Coefficients) -> Coefficients:
         """Return a·b."""
-        if self._modulus is not None:
-            return self.unpack(self.pack(a) * self.pack(b) % self._modulus)
+        if self.modulus is not None:
+            return self.unpack(self.pack(a) * self.pack(b) % self.modulus)
         result = [Scalar(self.parameters, 0) for _ in range(2 * self.degree - 1)]
         for i, x in enumerate(a):
             if x.is_zero:
@@ -89,8 +96,8 @@ class Field:
 
     def inverse(self, a: Coefficients) -> Coefficients:
         """Return 1/a."""
-        if self._modulus is not None:
-            common, inverse, _ = self.pack(a).xgcd(self._modulus)
+        if self.modulus is not None:
+            common, inverse, _ = self.pack(a).xgcd(self.modulus)
             if common.degree() != 0:
                 msg = "division by zero in Q(theta)"
                 raise ZeroDivisionError(msg)
@@ -116,7 +123,7 @@ class Field:
     def characteristic(self, a: Coefficients) -> Coefficients:
         """Return the characteristic polynomial of multiplication by a, low to high, monic."""
         rows = self.multiplication(a)
-        if self._modulus is not None:
+        if self.modulus is not None:
             table = fmpq_mat([[_to_fmpq(value) for value in row] for row in rows])
             found = table.charpoly().coeffs()
             return tuple(Scalar(self.parameters, int(c.p), int(c.q)) for c in found)

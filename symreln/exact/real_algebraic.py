@@ -8,58 +8,48 @@ and the sign of anything else is read from balls of growing precision, which end
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import total_ordering
 
 from flint import fmpq, fmpq_poly
 
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.field import Coefficients, Field
-from symreln.exact.scalar import Scalar
+from symreln.exact.field import Field
 
 
-class RealField(Field):
-    """Q(theta) in the real numbers.
+@total_ordering
+class Real:
+    """An element of Q(theta) in the real numbers: exact arithmetic, exact comparison.
 
     Args:
-        minpoly: f, irreducible over Q, coefficients low to high.
-        root: Index of theta among the real roots of f, ascending, from 0.
+        field: Q(theta), without parameters.
+        root: Index of theta among the real roots of its polynomial, ascending, from 0.
+        polynomial: Σ c_j theta^j, of lower degree than the field's polynomial.
     """
 
-    def __init__(self, minpoly: Coefficients, root: int) -> None:
-        super().__init__(minpoly)
-        self.root = root
-        self.modulus = self.pack(minpoly)
+    __slots__ = ("_field", "_root", "polynomial")
 
-    def element(self, coefficients: Sequence[Scalar | int]) -> Real:
-        """Return Σ c_j theta^j."""
-        return Real(self, self.pack([Scalar.of(value) for value in coefficients]))
+    def __init__(self, field: Field, root: int, polynomial: fmpq_poly) -> None:
+        self._field, self._root, self.polynomial = field, root, polynomial
 
-
-class Real:
-    """An element of a real field: exact arithmetic, exact comparison with 0 and with others."""
-
-    __slots__ = ("field", "polynomial")
-
-    def __init__(self, field: RealField, polynomial: fmpq_poly) -> None:
-        self.field = field
-        self.polynomial = polynomial
+    def _with(self, polynomial: fmpq_poly) -> Real:
+        return Real(self._field, self._root, polynomial)
 
     def _of(self, other: Real | fmpq | int) -> fmpq_poly:
         return other.polynomial if isinstance(other, Real) else fmpq_poly([other])
 
     def __add__(self, other: Real | fmpq | int) -> Real:
-        return Real(self.field, self.polynomial + self._of(other))
+        return self._with(self.polynomial + self._of(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Real | fmpq | int) -> Real:
-        return Real(self.field, self.polynomial - self._of(other))
+        return self._with(self.polynomial - self._of(other))
 
     def __neg__(self) -> Real:
-        return Real(self.field, -self.polynomial)
+        return self._with(-self.polynomial)
 
     def __mul__(self, other: Real | fmpq | int) -> Real:
-        return Real(self.field, self.polynomial * self._of(other) % self.field.modulus)
+        return self._with(self.polynomial * self._of(other) % self._field.modulus)
 
     __rmul__ = __mul__
 
@@ -68,14 +58,14 @@ class Real:
         if not divisor:
             msg = "division by zero in Q(theta)"
             raise ZeroDivisionError(msg)
-        common, inverse, _ = divisor.xgcd(self.field.modulus)
-        return Real(self.field, self.polynomial * inverse % self.field.modulus / common[0])
+        common, inverse, _ = divisor.xgcd(self._field.modulus)
+        return self._with(self.polynomial * inverse % self._field.modulus / common[0])
 
     def __rsub__(self, other: fmpq | int) -> Real:
         return -self + other
 
     def __rtruediv__(self, other: fmpq | int) -> Real:
-        return Real(self.field, fmpq_poly([other])) / self
+        return self._with(fmpq_poly([other])) / self
 
     def __bool__(self) -> bool:
         return bool(self.polynomial)
@@ -87,9 +77,6 @@ class Real:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __gt__(self, other: Real | fmpq | int) -> bool:
-        return (self - other).sign() > 0
-
     def __lt__(self, other: Real | fmpq | int) -> bool:
         return (self - other).sign() < 0
 
@@ -100,8 +87,8 @@ class Real:
     @property
     def number(self) -> AlgebraicNumber:
         """The number in the form that documents print."""
-        minpoly, own = self.field.minpoly, self.field.unpack(self.polynomial)
-        return AlgebraicNumber(minpoly=minpoly, coefficients=own, root=self.field.root)
+        own = self._field.unpack(self.polynomial)
+        return AlgebraicNumber(minpoly=self._field.minpoly, coefficients=own, root=self._root)
 
     def __repr__(self) -> str:
         return f"Real({self.number!r})"

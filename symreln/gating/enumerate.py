@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.exact.domain import Range
-from symreln.exact.linear_programming import Farkas, direction
+from symreln.exact.linear_programming import direction
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import ArrangementCells, gate_keys, whole_samples
 from symreln.gating.parameter_intervals import Piece, pieces
@@ -168,4 +168,4 @@ def gates_along(
 def _one_sided(samples: np.ndarray) -> bool:
     """Return whether some direction is strictly positive on every sample that is not zero."""
     strict = [[fmpq(int(v)) for v in column] for column in samples.T if column.any()]
-    return not isinstance(direction(strict, [], len(samples)), Farkas)
+    return direction(strict, [], len(samples)) is not None

@@ -29,7 +29,7 @@ from flint import fmpq
 from symreln.base.progress import phase
 from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.linear import pseudo_inverse
-from symreln.exact.linear_programming import Direction, Number, direction, dot
+from symreln.exact.linear_programming import Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating.arrangement import flats, without_parameters
@@ -216,10 +216,10 @@ def _feasible(
         unit = [fmpq(int(k == z)) for k in range(size)]
         weak += [[*unit, high[z] * -1], [*(each * -1 for each in unit), low[z]]]
     answer = direction([[*([fmpq(0)] * size), fmpq(1)]], weak, size + 1)
-    if not isinstance(answer, Direction):
+    if answer is None:
         msg = "partial gates: the boundary attracts, yet no fractions were found"
         raise ArithmeticError(msg)
-    return tuple(value / answer.vector[-1] for value in answer.vector[:-1])
+    return tuple(value / answer[-1] for value in answer[:-1])
 
 
 def _missing(table: Sequence[Vector], vector: Vector, output: Vector) -> Vector:

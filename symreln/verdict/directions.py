@@ -17,9 +17,10 @@ from flint import fmpq, fmpq_mat
 
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber, order_key
-from symreln.exact.linear_programming import Direction, Number, direction, dot
+from symreln.exact.field import Field
+from symreln.exact.linear_programming import Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.real_algebraic import RealField
+from symreln.exact.real_algebraic import Real
 from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
 
 Vector = tuple[Number, ...]
@@ -66,11 +67,10 @@ class Pair:
                     return tuple(value * sign for value in self.vectors[0])
             return None
         answer = direction(positive, negative, len(self.vectors))
-        if not isinstance(answer, Direction):
+        if answer is None:
             return None
         return tuple(
-            dot(answer.vector, [vector[i] for vector in self.vectors])
-            for i in range(len(self.vectors[0]))
+            dot(answer, [vector[i] for vector in self.vectors]) for i in range(len(self.vectors[0]))
         )
 
 
@@ -104,8 +104,11 @@ def _eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> 
     """Return vectors that span a mode's space, without parameters."""
     if mode_class.degree == 1:
         return tuple(columns(mode_class.generators))
-    field = RealField(mode_class.minpoly, root)
-    return tuple(tuple(map(field.element, column)) for column in spectrum.spanning(mode_class))
+    field = Field(mode_class.minpoly)
+    return tuple(
+        tuple(Real(field, root, field.pack(entry)) for entry in column)
+        for column in spectrum.spanning(mode_class)
+    )
 
 
 def columns(matrix: ExactMatrix) -> list[Vector]:

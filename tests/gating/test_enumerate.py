@@ -10,7 +10,7 @@ from flint import fmpq
 from hypothesis import given
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.exact.linear_programming import Direction, direction
+from symreln.exact.linear_programming import direction
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.enumerate import enumerate_gates, pattern
 from symreln.task_library.load import load
@@ -34,7 +34,7 @@ def by_programming(rows: list[list[int]], *, open_only: bool) -> set[tuple[int, 
         if open_only:
             strict += [[-v for v in x] for x in shut if any(x)]
             shut = []
-        if isinstance(direction(strict, shut, len(rows)), Direction):
+        if direction(strict, shut, len(rows)) is not None:
             found.add(gate)
     return found
 
