@@ -6,8 +6,11 @@ zero for all matrices of fitting shapes that obey the rules used.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from functools import reduce
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -33,6 +36,17 @@ class Words:
     terms: dict[Word, Any] = field(default_factory=dict)
 
     @classmethod
+    def of(cls, pairs: Iterable[tuple[Word, Any]]) -> Words:
+        """Return Σ coefficient·word; words may occur more than once."""
+        found: dict[Word, Any] = {}
+        for word, value in pairs:
+            found[word] = found.get(word, 0) + value
+        # A product without sums is in lowest terms.
+        sums = {w for w, v in found.items() if isinstance(v, sp.Expr) and v.has(sp.Add)}
+        simple = {word: sp.cancel(v) if word in sums else v for word, v in found.items()}
+        return cls({word: value for word, value in simple.items() if value != 0})
+
+    @classmethod
     def letter(cls, name: str) -> Words:
         """Return one matrix."""
         return cls({((name, False),): 1})
@@ -40,19 +54,12 @@ class Words:
     @classmethod
     def product(cls, factors: Iterable[Words]) -> Words:
         """Return a product, the identity where there are no factors."""
-        result = cls({(): 1})
-        for factor in factors:
-            result = result @ factor
-        return result
+        return reduce(operator.matmul, factors, cls({(): 1}))
 
     @classmethod
     def total(cls, parts: Iterable[Words]) -> Words:
         """Return a sum."""
-        found: dict[Word, Any] = {}
-        for part in parts:
-            for word, value in part.terms.items():
-                found[word] = found.get(word, 0) + value
-        return cls(_without_zeros(found))
+        return cls.of(pair for part in parts for pair in part.terms.items())
 
     def __add__(self, other: Words) -> Words:
         return Words.total((self, other))
@@ -61,16 +68,12 @@ class Words:
         return self + other.scale(-1)
 
     def __matmul__(self, other: Words) -> Words:
-        found: dict[Word, Any] = {}
-        for left, a in self.terms.items():
-            for right, b in other.terms.items():
-                word = left + right
-                found[word] = found.get(word, 0) + a * b
-        return Words(_without_zeros(found))
+        pairs = product(self.terms.items(), other.terms.items())
+        return Words.of((left + right, a * b) for (left, a), (right, b) in pairs)
 
     def scale(self, factor: Any) -> Words:
         """Return the sum times a number or an expression."""
-        return Words(_without_zeros({word: factor * v for word, v in self.terms.items()}))
+        return Words.of((word, factor * value) for word, value in self.terms.items())
 
     @property
     def T(self) -> Words:
@@ -88,23 +91,17 @@ class Words:
         Every rule must make a word shorter, or replace a letter by others that no rule starts
         from again; then this ends.
         """
-        found: dict[Word, Any] = {}
-        for word, value in self.terms.items():
-            short = _shortened(word, rules)
-            found[short] = found.get(short, 0) + value
-        return Words(_without_zeros(found))
+        return Words.of((_shortened(word, rules), value) for word, value in self.terms.items())
 
     def traced(self) -> Words:
         """Return the sum with every word as the first of those with the same trace.
 
         tr(AB) = tr(BA) and tr(A) = tr(Aᵀ): the trace vanishes if the sum returned does.
         """
-        found: dict[Word, Any] = {}
-        for word, value in self.terms.items():
-            turns = [w[k:] + w[:k] for w in (word, _transposed(word)) for k in range(len(w) or 1)]
-            first = min(turns)
-            found[first] = found.get(first, 0) + value
-        return Words(_without_zeros(found))
+        return Words.of(
+            (min(w[k:] + w[:k] for w in (word, _transposed(word)) for k in range(len(w) or 1)), v)
+            for word, v in self.terms.items()
+        )
 
 
 def derivative(words: Words, velocity: Mapping[str, Words]) -> Words:
@@ -114,14 +111,13 @@ def derivative(words: Words, velocity: Mapping[str, Words]) -> Words:
         words: What is differentiated.
         velocity: Derivative of every matrix that moves; others are constant.
     """
-    parts = []
-    for word, value in words.terms.items():
-        for place, (name, transposed) in enumerate(word):
-            if name in velocity:
-                inner = velocity[name].T if transposed else velocity[name]
-                before, after = Words({word[:place]: value}), Words({word[place + 1 :]: 1})
-                parts.append(before @ inner @ after)
-    return Words.total(parts)
+    return Words.of(
+        (word[:place] + inner + word[place + 1 :], value * factor)
+        for word, value in words.terms.items()
+        for place, (name, turned) in enumerate(word)
+        if (moves := velocity.get(name)) is not None
+        for inner, factor in (moves.T if turned else moves).terms.items()
+    )
 
 
 def _transposed(word: Word) -> Word:
@@ -138,10 +134,3 @@ def _shortened(word: Word, rules: Rules) -> Word:
         else:
             place += 1
     return word
-
-
-def _without_zeros(terms: Mapping[Word, Any]) -> dict[Word, Any]:
-    # A product without sums is in lowest terms.
-    sums = {w for w, v in terms.items() if isinstance(v, sp.Expr) and v.has(sp.Add)}
-    simple = {word: sp.cancel(v) if word in sums else v for word, v in terms.items()}
-    return {word: value for word, value in simple.items() if value != 0}

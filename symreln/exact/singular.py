@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _Vector = list[Coefficients]
 _Side = tuple[list[_Vector], tuple[Coefficients, ...]]
-#: Working precisions of numbers that become floats, and the radius up to which they do.
-_BITS, _ROUNDING = (96, 384, 1536, 6144), 1e-16
+#: Digits of numbers that become floats, and the working precision of their ratios, in bits.
+_DIGITS, _BITS = 21, 96
 
 
 @record(eq=False)
@@ -68,45 +68,21 @@ class Columns:
     def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray | None:
         """Return the unit columns in float64, shape (rows, columns); None where there are none.
 
-        That is without a value of a parameter, at values at which the mode is another one, or where
-        the working precisions do not give its digits.
+        That is without a value of a parameter, or at values at which the mode is another one.
         """
-        for bits in _BITS:
-            with precision(bits):
-                found = self._floats(values, bits)
-            if found is None:
-                break
-            units, radius = found
-            if radius <= _ROUNDING:
-                return units if np.isfinite(units).all() else None
-        return None
-
-    def _floats(self, values: Mapping[str, Fraction], bits: int) -> tuple[np.ndarray, float] | None:
-        """Return the unit columns, and the largest radius of an entry at this precision."""
-        root, number = self.mode.root, self.mode.mode_class.number
+        root, number, found = self.mode.root, self.mode.mode_class.number, []
+        distinct = {id(x): number(x, root) for x in chain(*self.entries)}
         # In balls, which have room for numbers of any size on the way.
-        try:
-            distinct = {id(x): x for x in chain(*self.entries)}  # hashes are slow
-            known = {x: number(x, root).ball(values, bits) for x in {*distinct.values()}}
-            balls = {key: known[entry] for key, entry in distinct.items()}
-            lengths = [
-                1 / number(square, root, is_sqrt=True).ball(values, bits) for square in self.squares
-            ]
-        except (InputError, ZeroDivisionError):
-            return None
-        units = [
-            {key: balls[key] * length for key in {*map(id, column)}}
-            for column, length in zip(self.entries, lengths, strict=True)
-        ]
-        radius = max((float(each.rad()) for own in units for each in own.values()), default=0.0)
-        floats = [{key: float(each.mid()) for key, each in own.items()} for own in units]
-        found = np.array(
-            [
-                [own[id(entry)] for entry in column]
-                for own, column in zip(floats, self.entries, strict=True)
-            ]
-        ).T
-        return found, radius
+        with precision(_BITS):
+            try:
+                known = {key: each.enclose(values, _DIGITS) for key, each in distinct.items()}
+                for column, square in zip(self.entries, self.squares, strict=True):
+                    length = number(square, root, is_sqrt=True).enclose(values, _DIGITS)
+                    units = {key: float(known[key] / length) for key in {*map(id, column)}}
+                    found.append([units[id(entry)] for entry in column])
+            except (InputError, ZeroDivisionError):
+                return None
+        return np.array(found).T if np.isfinite(found).all() else None
 
     def _number(self, value: Coefficients, symbols: Mapping[str, sp.Symbol]) -> Any:
         return exact_root(self.mode.mode_class.number(value, self.mode.root), symbols)
