@@ -284,7 +284,7 @@ def _commutes_as_said(pathway: PathwayDerivation) -> bool:
     """
     sigma_yx, sigma_x = pathway.effective.sigma_yx, pathway.effective.sigma_x
     m, known = sigma_yx.T @ sigma_yx, pathway.spectrum.commutator
-    found = (m @ sigma_x - sigma_x @ m).first_nonzero()
+    found = next((m @ sigma_x - sigma_x @ m).nonzero(), None)
     if known is not None or found is not None:
         return known is not None and found == (known.row, known.column, known.value)
     for each in pathway.spectrum.classes:

@@ -181,7 +181,7 @@ def _driver(
 
 def _multiple(image: ExactMatrix, of: ExactMatrix) -> Scalar | None:
     """Return which multiple of a matrix another one is; None where it is none."""
-    place = of.first_nonzero()
+    place = next(of.nonzero(), None)
     assert place is not None  # a basis
     row, column, entry = place
     factor = image.entry(row, column) / entry

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.records import record
 from symreln.errors import FloatRangeError, InputError
 from symreln.exact import domain, enclosure
-from symreln.exact.field import Coefficients, Field, irreducible_factors
+from symreln.exact.field import Coefficients, Field, irreducible_factors, linear
 from symreln.exact.scalar import Scalar, univariate_text
 
 if TYPE_CHECKING:
@@ -63,11 +63,7 @@ class AlgebraicNumber:
     @classmethod
     def rational(cls, value: Scalar, *, is_sqrt: bool = False) -> AlgebraicNumber:
         """Return a rational function (or its square root)."""
-        minpoly = (
-            Scalar(value.parameters, -value.numerator),
-            Scalar(value.parameters, value.denominator),
-        )
-        return cls(minpoly=minpoly, coefficients=(value,), is_sqrt=is_sqrt)
+        return cls(minpoly=linear(value), coefficients=(value,), is_sqrt=is_sqrt)
 
     # -- exact ----------------------------------------------------------------------------------
 
@@ -134,12 +130,8 @@ class AlgebraicNumber:
     @cached_property
     def squared_polynomial(self) -> Coefficients:
         """The minimal polynomial of g(theta), low to high, primitive."""
-        value = self.scalar
-        if value is not None:
-            return (
-                Scalar(self.parameters, -value.numerator),
-                Scalar(self.parameters, value.denominator),
-            )
+        if self.scalar is not None:
+            return linear(self.scalar)
         return _minimal_polynomial(_Same(self.minpoly), _Same(self.coefficients))
 
     @cached_property

@@ -114,11 +114,7 @@ def _eigenspaces(matrix: fmpz_mat) -> Iterator[tuple[fmpz_poly, fmpz_mat]]:
 
 def _kernel_of(factor: fmpz_poly, matrix: fmpz_mat) -> fmpz_mat:
     """Return primitive columns that span the kernel of factor(matrix)."""
-    one = integers.identity(matrix.nrows())
-    value = fmpz_mat(matrix.nrows(), matrix.nrows())
-    for coefficient in reversed(factor.coeffs()):
-        value = matrix * value + one * coefficient
-    return integers.kernel(value)
+    return integers.kernel(integers.of_matrix(factor, matrix))
 
 
 def _mixture(family: Sequence[fmpz_mat]) -> fmpz_mat:
@@ -227,7 +223,7 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
     )
     for member, action in enumerate(actions):
         for factor, _ in integers.integer_factors(action.charpoly().numer()):
-            numerator, _ = integers.of_rational_matrix(factor, action).numer_denom()
+            numerator, _ = integers.of_matrix(factor, action).numer_denom()
             inside = integers.kernel(numerator)
             if inside.ncols() == len(sprout.words):
                 continue

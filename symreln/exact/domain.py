@@ -98,12 +98,17 @@ class _Root(NamedTuple):
         )
 
 
-def vanishes(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> bool:
-    """Return whether an irreducible polynomial in one parameter has a zero in its range; exact."""
+def keeps_sign(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> bool:
+    """Return whether an irreducible polynomial is proven to have no zero in its domain.
+
+    In one parameter that is decided, in several see :func:`never_zero`.
+    """
+    if len(variables(polynomial, names)) > 1:
+        return bool(never_zero(polynomial, ranges, names))
     coefficients = univariate(polynomial, names)
     limits = ranges[variables(polynomial, names)[0]]
     count = len(enclosure.real_roots(coefficients, 64))
-    return any(limits.contains(_Root(coefficients, place)) for place in range(count))
+    return not any(limits.contains(_Root(coefficients, place)) for place in range(count))
 
 
 def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> str:
@@ -141,14 +146,8 @@ def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequen
     inner = {name: ranges[name].inner for name in names}
     if Scalar(tuple(names), polynomial).substitute(inner).to_fraction() >= 0:
         return False
-    for factor, _ in factorisation(polynomial)[1]:
-        used = variables(factor, names)
-        if len(used) == 1:
-            if vanishes(factor, ranges, names):
-                return False
-        elif used and not never_zero(factor, ranges, names):
-            return False
-    return True
+    factors = (factor for factor, _ in factorisation(polynomial)[1] if not factor.is_constant())
+    return all(keeps_sign(factor, ranges, names) for factor in factors)
 
 
 @record(kw_only=False)

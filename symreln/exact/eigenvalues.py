@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 from symreln.base.records import record
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import Block
-from symreln.exact.field import Coefficients, Field, irreducible_factors
+from symreln.exact.field import Coefficients, Field, irreducible_factors, linear
 from symreln.exact.linear import characteristic, coordinates, evaluate
 from symreln.exact.matrix import ExactMatrix, Exponents
 from symreln.exact.scalar import Scalar, polynomial_ring
@@ -86,7 +86,8 @@ def _of_actions(
     names = family.parameters
     eigenvalue = _combined(values, family.m, names)
     return Eigenvalues(
-        minpoly=tuple(Scalar(names, int(c)) for c in minpoly) or _linear(eigenvalue[0]),
+        # Of degree 1 T = M, whatever told spaces apart.
+        minpoly=tuple(Scalar(names, int(c)) for c in minpoly) or linear(eigenvalue[0]),
         t=t,
         at=at,
         eigenvalue=eigenvalue,
@@ -108,12 +109,6 @@ def _combined(
         top = ring.from_dict({key: (value * common).p for key, value in at.items()})
         result.append(Scalar(names, top, int(common)))
     return tuple(result)
-
-
-def _linear(root: Scalar) -> Coefficients:
-    """Return the primitive polynomial with this root; T = M then, whatever told spaces apart."""
-    names = root.parameters
-    return (Scalar(names, -root.numerator), Scalar(names, root.denominator))
 
 
 def _through_m(values: Eigenvalues) -> Eigenvalues:
@@ -211,7 +206,7 @@ def _split(
         if degree == block.size:
             vectors = integers.select_columns(integers.identity(block.size), [0])
         else:
-            numerator, _ = integers.of_rational_matrix(factor, operator).numer_denom()
+            numerator, _ = integers.of_matrix(factor, operator).numer_denom()
             vectors = _generators(integers.kernel(numerator), operator, degree, exponent)
         values = _as_polynomials(operator, block.actions, vectors, degree)
         if values is None:
@@ -316,7 +311,7 @@ def _parametric_split(m: ExactMatrix, x: ExactMatrix | None, t: int) -> list[Eig
             eigenvalue = tuple(a - b * t for a, b in zip(eigenvalue, d, strict=True))
         result.append(
             Eigenvalues(
-                minpoly=factor if degree > 1 else _linear(eigenvalue[0]),
+                minpoly=factor if degree > 1 else linear(eigenvalue[0]),
                 t=t if degree > 1 else 0,
                 eigenvalue=eigenvalue,
                 d=d,

@@ -26,8 +26,7 @@ def precision(bits: int) -> Iterator[None]:
 
 def ball(value: Fraction | int) -> arb:
     """Return a ball that contains a rational number, at the working precision."""
-    exact = Fraction(value)
-    return arb(fmpq(exact.numerator, exact.denominator))
+    return arb(_fmpq(Fraction(value)))
 
 
 @lru_cache(maxsize=4096)
@@ -232,7 +231,7 @@ def _ball(polynomial: fmpz_poly, interval: _Interval, bits: int) -> arb:
                 low = point
         gain = 2 * gain if high - low <= 2 * apart else max(1, gain // 2)
     # The ends are dyadic, so that both balls are exact but for the working precision.
-    return arb(_fmpq((low + high) / 2)) + arb(0, arb(_fmpq((high - low) / 2)))
+    return ball((low + high) / 2) + arb(0, ball((high - low) / 2))
 
 
 def _newton(polynomial: fmpz_poly, slope: fmpz_poly, point: Fraction, apart: Fraction) -> Fraction:

@@ -151,6 +151,12 @@ class Field:
         return total
 
 
+def linear(root: Scalar) -> Coefficients:
+    """Return the primitive polynomial of degree 1 with this root."""
+    names = root.parameters
+    return (Scalar(names, -root.numerator), Scalar(names, root.denominator))
+
+
 def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Coefficients, int]]:
     """Return (irreducible factor, exponent) of Σ c_j x^j over Q(parameters).
 

@@ -163,13 +163,6 @@ class IntegerMatrix:
         """Whether every entry is 0."""
         return bool(self.flint.is_zero()) if self.by_flint else not self._sparse.nnz
 
-    @property
-    def first(self) -> int:
-        """The place of the first entry that is not zero, counted row by row; there is one."""
-        if self.by_flint:
-            return next(k for k, entry in enumerate(self.flint.entries()) if entry)
-        return int(self.places[0])
-
     def largest(self) -> int:
         """Return the largest absolute value."""
         return _largest(self.values)
@@ -286,11 +279,6 @@ class IntegerMatrix:
         return IntegerMatrix(shape, sparse=self._sparse.T.tocsr())
 
     # -- parts ----------------------------------------------------------------------------------
-
-    def masked(self, rows: np.ndarray, columns: np.ndarray) -> IntegerMatrix:
-        """Return the matrix with every row and column that is not True set to zero."""
-        to_row, to_column = (np.where(kept, np.arange(len(kept)), -1) for kept in (rows, columns))
-        return self.moved(to_row, to_column, self.shape)
 
     def moved(
         self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]

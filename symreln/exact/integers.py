@@ -6,12 +6,15 @@ rests on is checked over Z.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+_Matrix = TypeVar("_Matrix", fmpz_mat, fmpq_mat)
 
 
 def identity(size: int, columns: int | None = None) -> fmpz_mat:
@@ -48,15 +51,14 @@ def select_columns(matrix: fmpz_mat, wanted: Sequence[int]) -> fmpz_mat:
     return from_columns([columns[index] for index in wanted], matrix.nrows())
 
 
-def _primitive(vector: Sequence[fmpz]) -> list[fmpz]:
-    """Return an integer vector divided by the greatest common divisor of its entries."""
-    content = fmpz_poly(list(vector)).content()
-    return [entry // content for entry in vector] if content > 1 else list(vector)
-
-
 def primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
     """Return an integer matrix with every column divided by its greatest common divisor."""
-    return from_columns([_primitive(column) for column in columns_of(matrix)], matrix.nrows())
+    columns = columns_of(matrix)
+    for place, column in enumerate(columns):
+        content = fmpz_poly(column).content()
+        if content > 1:
+            columns[place] = [entry // content for entry in column]
+    return from_columns(columns, matrix.nrows())
 
 
 def kernel(matrix: fmpz_mat) -> fmpz_mat:
@@ -108,11 +110,10 @@ def inverse(matrix: fmpz_mat) -> tuple[fmpz_mat, int]:
     return numerator, int(denominator)
 
 
-def of_rational_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: fmpq_mat) -> fmpq_mat:
+def of_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: _Matrix) -> _Matrix:
     """Return polynomial(matrix) by Horner's rule."""
-    size = matrix.nrows()
-    one = fmpq_mat(identity(size))
-    result = fmpq_mat(size, size)
+    size, kind = matrix.nrows(), type(matrix)
+    one, result = kind(identity(size)), kind(size, size)
     for coefficient in reversed(polynomial.coeffs()):
         result = matrix * result + one * coefficient
     return result

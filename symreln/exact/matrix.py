@@ -213,7 +213,7 @@ class ExactMatrix:
 
     def aligned(self, other: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
         """Return both matrices over the union of their parameters."""
-        names = _union(self.parameters, other.parameters)
+        names = tuple(dict.fromkeys((*self.parameters, *other.parameters)))
         return self.promoted(names), other.promoted(names)
 
     def __add__(self, other: ExactMatrix) -> ExactMatrix:
@@ -255,7 +255,7 @@ class ExactMatrix:
         """Return the matrix times a scalar, with their common factors cancelled."""
         scalar = factor if isinstance(factor, Scalar) else Scalar.of(factor, self.parameters)
         if scalar.parameters != self.parameters:
-            names = _union(self.parameters, scalar.parameters)
+            names = tuple(dict.fromkeys((*self.parameters, *scalar.parameters)))
             return self.promoted(names).scale(Scalar.of(scalar, names))
         common = scalar.numerator.gcd(self.denominator)
         terms = self._times(scalar.numerator // common)
@@ -304,10 +304,11 @@ class ExactMatrix:
 
     def _without_common_factor(self) -> ExactMatrix:
         """Return the matrix with the polynomial cancelled that divides all of it, if any does."""
-        place = divmod(min(part.first for part in self.terms.values()), self.shape[1])
-        common = self.denominator.gcd(self._numerator(*place)).primitive()[1]
+        some = next(iter(self.terms.values()))
+        entry = self._numerator(int(some.rows[0]), int(some.columns[0]))
+        common = self.denominator.gcd(entry).primitive()[1]
         terms = self._quotient(common)
-        if terms is None:  # most often what divides the first entry divides all of them
+        if terms is None:  # most often what divides one entry divides all of them
             for _, _, numerator in self._spelled(lambda numerator: numerator):
                 common = common.gcd(numerator).primitive()[1]
             terms = self._quotient(common)
@@ -364,11 +365,14 @@ class ExactMatrix:
         return self._moved(_places(rows, height), _places(columns, width), shape)
 
     def masked(
-        self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None
+        self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None
     ) -> ExactMatrix:
         """Return the matrix with every row and column that is not listed set to zero."""
-        kept = _open(rows, self.shape[0]), _open(columns, self.shape[1])
-        return self._with({key: part.masked(*kept) for key, part in self.terms.items()})
+        to = (
+            _places(kept, size, kept)
+            for kept, size in zip((rows, columns), self.shape, strict=True)
+        )
+        return self._moved(*to, self.shape)
 
     def placed(
         self, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]
@@ -442,14 +446,6 @@ class ExactMatrix:
     def nonzero(self) -> Iterator[tuple[int, int, Scalar]]:
         """Return (row, column, value) of every entry that is not zero, in reading order."""
         return self._spelled(lambda top: Scalar(self.parameters, top, self.denominator))
-
-    def first_nonzero(self) -> tuple[int, int, Scalar] | None:
-        """Return (row, column, entry) of the first non-zero entry in reading order, or None."""
-        if self.is_zero:
-            return None
-        place = min(part.first for part in self.terms.values())
-        row, column = divmod(place, self.shape[1])
-        return row, column, self.entry(row, column)
 
     def trace(self) -> Scalar:
         """Return the trace of a square matrix."""
@@ -584,10 +580,6 @@ def _coefficients(entries: Sequence[fmpz_mpoly]) -> dict[Exponents, list[int]]:
     return found
 
 
-def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    return first + tuple(name for name in second if name not in first)
-
-
 def _sum(a: Exponents, b: Sequence[int]) -> Exponents:
     return tuple(x + int(y) for x, y in zip(a, b, strict=True))
 
@@ -596,18 +588,13 @@ def _add(total: dict[Exponents, IntegerMatrix], key: Exponents, part: IntegerMat
     total[key] = total[key] + part if key in total else part
 
 
-def _places(chosen: Sequence[int] | None, size: int) -> np.ndarray:
-    """Return the new place of every index, -1 for those that are not chosen."""
+def _places(chosen: Sequence[int] | None, size: int, to: Sequence[int] | None = None) -> np.ndarray:
+    """Return the new place of every index, -1 for those that are not chosen; None keeps all.
+
+    Places are counted from 0, in the order of ``chosen``, or given.
+    """
     if chosen is None:
         return np.arange(size)
     result = np.full(size, -1, dtype=np.int64)
-    result[np.asarray(chosen, dtype=np.int64)] = np.arange(len(chosen))
-    return result
-
-
-def _open(chosen: Iterable[int] | None, size: int) -> np.ndarray:
-    """Return whether every index is chosen."""
-    result = np.full(size, chosen is None)
-    if chosen is not None:
-        result[np.fromiter(chosen, dtype=np.int64)] = True
+    result[np.asarray(chosen, dtype=np.int64)] = np.arange(len(chosen)) if to is None else to
     return result

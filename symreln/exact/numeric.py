@@ -7,14 +7,12 @@ singular values are told apart as well as distant ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
-from flint import arb, arb_mat, fmpz_mat, fmpz_poly
+from flint import arb, arb_mat, fmpq, fmpq_poly, fmpz_mat, fmpz_poly
 
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, joint_spectrum
@@ -29,9 +27,7 @@ _START_BITS = 128
 _MOST_BITS = 1 << 14
 
 
-def numpy_modes(
-    spectrum: JointSpectrum, values: Mapping[str, Fraction] | None = None
-) -> tuple[_NumpyMode, ...]:
+def numpy_modes(spectrum: JointSpectrum) -> tuple[_NumpyMode, ...]:
     """Return (s, V) in float64 for every mode, in the order of ``spectrum.modes``.
 
     s is correctly rounded up to one unit in the last place; V (n_x × m, orthonormal columns)
@@ -39,45 +35,24 @@ def numpy_modes(
     values at which modes collide, or a class degenerates, each mode gets its share of the joint
     eigenspace.
 
-    Args:
-        spectrum: The spectrum.
-        values: Values of its parameters, by default those at which its modes are ordered.
-
     Raises:
         InputError: A parameter has no value.
     """
-    given = spectrum.values if values is None else values
-    missing = [name for name in spectrum.parameters if name not in given]
+    missing = [name for name in spectrum.parameters if name not in spectrum.values]
     if missing:
-        msg = (
-            f"numbers need a value for {', '.join(missing)}; "
-            "set it under [parameters] or pass values={name: Fraction}"
-        )
+        msg = f"numbers need a value for {', '.join(missing)}; set it under [parameters]"
         raise InputError(msg)
-    point = {name: Fraction(given[name]) for name in spectrum.parameters}
-    bases: dict[int, list[np.ndarray]] = {}
-    for mode_class in spectrum.classes:
-        found = _class_bases(spectrum, mode_class, point)
-        if found is None:
-            return _shared(spectrum, point)
-        bases[id(mode_class)] = found
-    return tuple(
-        (mode.s.to_float(point), bases[id(mode.mode_class)][mode.root]) for mode in spectrum.modes
-    )
-
-
-def _class_bases(
-    spectrum: JointSpectrum, mode_class: ModeClass, point: Mapping[str, Fraction]
-) -> list[np.ndarray] | None:
-    """Return an orthonormal basis for every root, or None where the class degenerates here."""
-    words, rows, minpoly = _spanning(spectrum, mode_class, point)
-    bases: list[np.ndarray] = []
-    for root in range(mode_class.degree):
-        basis = _orthonormal(words, rows, minpoly, root)
+    point = {name: Fraction(spectrum.values[name]) for name in spectrum.parameters}
+    spans = {id(each): _spanning(spectrum, each, point) for each in spectrum.classes}
+    if point and any(_has_double_roots(minpoly) for _, _, minpoly in spans.values()):
+        return _shared(spectrum, point)
+    found: list[_NumpyMode] = []
+    for mode in spectrum.modes:
+        basis = _orthonormal(spans[id(mode.mode_class)], mode.root)
         if basis is None:
-            return None
-        bases.append(basis)
-    return bases
+            return _shared(spectrum, point)
+        found.append((mode.s.to_float(point), basis))
+    return tuple(found)
 
 
 _Spanning = tuple[list[fmpz_mat], list[list[Fraction]], tuple[Fraction, ...]]
@@ -100,73 +75,49 @@ def _spanning(
     return words, rows, minpoly
 
 
-def _orthonormal(
-    words: Sequence[fmpz_mat],
-    weights: Sequence[Sequence[Fraction]],
-    minpoly: tuple[Fraction, ...],
-    root: int = 0,
-) -> np.ndarray | None:
+def _has_double_roots(minpoly: tuple[Fraction, ...]) -> bool:
+    polynomial = fmpq_poly([fmpq(value.numerator, value.denominator) for value in minpoly])
+    return polynomial.gcd(polynomial.derivative()).degree() > 0
+
+
+def _orthonormal(span: _Spanning, root: int) -> np.ndarray | None:
     """Return an orthonormal basis of the columns of Σ_j w_j(theta)·words[j], or None.
 
-    None says that the columns are dependent, to 1024 bits where theta is irrational, or that eight
-    times the bits of the integers do not tell.
+    None says that the columns are dependent, or that eight times the bits of the integers do not
+    tell.
     """
-    height, width = words[0].nrows(), words[0].ncols()
+    words, _, minpoly = span
     # What cancels has no more bits than a few products of these integers.
     parts = (part.bit_length() for c in minpoly for part in (c.numerator, c.denominator))
     size = max(*(fmpz_poly(word.entries()).height_bits() for word in words), *parts, 1)
     bits, most = _START_BITS, max(_MOST_BITS if minpoly else _START_BITS << 3, 8 * size)
     while bits <= most:
         with enclosure.precision(bits):
-            columns = _columns(words, weights, minpoly, root, bits)
-            columns = _gram_schmidt(columns)
+            columns = _ball_columns(span, root, bits)
             if columns is not None and all(
                 entry.rad() < 1e-20 for column in columns for entry in column.values()
             ):
-                result = np.zeros((height, width))
+                result = np.zeros((words[0].nrows(), words[0].ncols()))
                 for index, column in enumerate(columns):
                     for row, entry in column.items():
                         result[row, index] = float(entry.mid())
                 return result
         bits *= 2
-        if bits > 1024 and minpoly and _repeated(minpoly, root):
-            return None
     return None
 
 
-@lru_cache(maxsize=1024)
-def _repeated(minpoly: tuple[Fraction, ...], root: int) -> bool:
-    """Whether a root coincides with a neighbour as far as 2048 bits can tell."""
-    roots = enclosure.real_roots(minpoly, 2048)
-    mine = roots[root]
-    return any(other.overlaps(mine) for i, other in enumerate(roots) if i != root)
-
-
-def _columns(
-    words: Sequence[fmpz_mat],
-    weights: Sequence[Sequence[Fraction]],
-    minpoly: tuple[Fraction, ...],
-    root: int,
-    bits: int,
-) -> list[_Column]:
-    if len(words) == 1:
-        total = arb_mat(words[0])
-    else:
+def _ball_columns(span: _Spanning, root: int, bits: int) -> list[_Column] | None:
+    """Return a root's orthonormal columns in balls; None where the precision does not suffice."""
+    words, weights, minpoly = span
+    total = arb_mat(words[0])
+    if minpoly:
         theta = enclosure.real_roots(minpoly, bits)[root]
         total = arb_mat(words[0].nrows(), words[0].ncols())
         for word, weight in zip(words, weights, strict=True):
             total += arb_mat(word) * enclosure.evaluate(weight, theta)
-    return [
-        {row: entry for row, entry in enumerate(column) if not entry.is_zero()}
-        for column in total.transpose().tolist()
-    ]
-
-
-def _gram_schmidt(columns: Sequence[_Column]) -> list[_Column] | None:
-    """Orthonormalise in ball arithmetic; None where the precision does not suffice."""
     done: list[_Column] = []
-    for column in columns:
-        current = dict(column)
+    for entries in total.transpose().tolist():
+        current = {row: entry for row, entry in enumerate(entries) if not entry.is_zero()}
         for other in done:
             dot = sum((other[row] * current[row] for row in other.keys() & current.keys()), arb(0))
             if not dot.is_zero():
@@ -240,10 +191,20 @@ def certified(
     """
     bits = _START_BITS
     while bits <= _MOST_BITS:
-        with enclosure.precision(bits), suppress(LimitReachedError):
-            found = product([_vectors(spectrum, bits) for spectrum in spectra])
-            if all(entry.rad() < radius for matrix in found for entry in matrix.entries()):
-                return [_midpoints(matrix) for matrix in found]
+        with enclosure.precision(bits):
+            vectors = [found for spectrum in spectra if (found := _vectors(spectrum, bits))]
+            made = product(vectors) if len(vectors) == len(spectra) else []
+            if made and all(entry.rad() < radius for matrix in made for entry in matrix.entries()):
+                found = [
+                    np.array([float(entry.mid()) for entry in matrix.entries()]).reshape(
+                        matrix.nrows(), matrix.ncols()
+                    )
+                    for matrix in made
+                ]
+                if all(np.isfinite(each).all() for each in found):
+                    return found
+                msg = "products of singular vectors are beyond float64. Scale X"
+                raise InputError(msg)
         bits *= 2
     msg = f"singular vectors are not separated from dependent ones by {_MOST_BITS} bits"
     raise ArithmeticError(msg)
@@ -261,31 +222,20 @@ def balls(matrix: ExactMatrix) -> arb_mat:
     return found
 
 
-def _midpoints(matrix: arb_mat) -> np.ndarray:
-    flat = np.array([float(entry.mid()) for entry in matrix.entries()])
-    if not np.isfinite(flat).all():
-        msg = "a product of singular vectors is needed in float64, which has no room. Scale X"
-        raise InputError(msg)
-    return flat.reshape(matrix.nrows(), matrix.ncols())
-
-
-def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors:
+def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors | None:
     """Return (U, V) of the modes with s > 0 as balls at the working precision.
 
-    Raises:
-        LimitReachedError: It does not tell the vectors from dependent ones.
+    None where it does not tell the vectors from dependent ones.
     """
     n_y, n_x = spectrum.sigma_yx.shape
     sigma_yx, u, v = balls(spectrum.sigma_yx), list[arb](), list[arb]()
     for mode in spectrum.modes:
         if mode.is_null:
             continue
-        words, rows, minpoly = _spanning(spectrum, mode.mode_class, {})
-        columns = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
+        columns = _ball_columns(_spanning(spectrum, mode.mode_class, {}), mode.root, bits)
         s = mode.s.ball({}, bits)
         if columns is None or not s > 0:
-            msg = "singular vectors are not separated from dependent ones at this precision"
-            raise LimitReachedError(msg)
+            return None
         own = [column.get(row, arb(0)) for column in columns for row in range(n_x)]
         turned = arb_mat(len(columns), n_x, own)
         u += (turned * sigma_yx.transpose() * (1 / s)).entries()

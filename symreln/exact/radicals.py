@@ -136,7 +136,7 @@ class Quadratic:
         """Return a ± b·|outside|·√r over one denominator."""
         rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols)
         radical = sp.sqrt(expanded(self.r, symbols))
-        return _fraction(rational + self.sign * cofactor * radical, bottom)
+        return (rational + self.sign * cofactor * radical) / bottom
 
     def square_root(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
         """Return the non-negative square root, denested where that is exact and sign-proof."""
@@ -163,14 +163,14 @@ class Quadratic:
         """√(a ± w) = √((a+n)/2) ± √((a-n)/2) with w = |b h|√r ≥ 0 and n = √(a² - w²) ≥ 0."""
         names = self.a.parameters
         w_squared = (self.b * outside) ** 2 * Scalar(names, self.r)
-        norm = _split_square_or_none(self.a * self.a - w_squared)
-        if norm is None:
+        norm, rest = _split_square(self.a * self.a - w_squared)
+        if not rest.is_one():
             return None
         sign = _sign(self.b, symbols)
         n_sign = _sign(norm, symbols)
-        if sign == 0 or (n_sign == 0 and not norm.is_zero):
+        if sign == 0 or n_sign == 0:
             return None
-        n = norm * (n_sign or 1)
+        n = norm * n_sign
         plus = square_root((self.a + n) / 2, symbols)
         minus = square_root((self.a - n) / 2, symbols)
         return plus + self.sign * sign * minus
@@ -184,14 +184,6 @@ def _common_square(first: fmpz_mpoly, second: fmpz_mpoly) -> fmpz_mpoly:
     for factor, exponent in factors:
         square *= factor ** (int(exponent) // 2)
     return square
-
-
-def _split_square_or_none(value: Scalar) -> Scalar | None:
-    """Return h with h² = value, or None where value is no square."""
-    if value.is_zero:
-        return value
-    outside, inside = _split_square(value)
-    return outside if inside.is_one() else None
 
 
 def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
@@ -221,14 +213,10 @@ def _factor_sign(
         low = Fraction(0) if symbol is not None and symbol.is_nonnegative else None
         # Without 0 itself: a sign that holds beside it holds there, or the value is 0.
         ranges[name] = domain.Range(name=name, low=low, open_low=True)
-    used = domain.variables(factor, names)
-    if len(used) == 1:
-        keeps = not domain.vanishes(factor, ranges, names)
-    else:
-        keeps = bool(domain.never_zero(factor, ranges, names))
-    if keeps:  # without a zero on a connected domain the sign is that at any point of it
+    if domain.keeps_sign(factor, ranges, names):
+        # Without a zero on a connected domain the sign is that at any point of it.
         return 1 if factor(*[1] * len(names)) > 0 else -1
-    if len(used) == 1:
+    if len(domain.variables(factor, names)) == 1:
         return 0
     # SymPy looks for the roots of derivatives, minutes for long coefficients: it comes last.
     expr = factored(factor, symbols)
@@ -272,9 +260,3 @@ def _over_common(
         _absolute_factors(Scalar(names, bottom), symbols) if square else factored(bottom, symbols)
     )
     return sp.expand(top), cofactor, bottom_expr
-
-
-def _fraction(numerator: sp.Expr, denominator: sp.Expr) -> sp.Expr:
-    if denominator == 1:
-        return numerator
-    return sp.Add(*(term for term in sp.Add.make_args(numerator))) / denominator

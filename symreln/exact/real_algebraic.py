@@ -78,17 +78,10 @@ class Real:
     __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, other: Real | fmpq | int) -> bool:
-        return (self - other).sign() < 0
-
-    def sign(self) -> int:
-        """Return -1, 0 or 1; exact."""
-        return self.number.sign()
+        return (self - other).number.sign() < 0
 
     @property
     def number(self) -> AlgebraicNumber:
         """The number in the form that documents print."""
         own = self._field.unpack(self.polynomial)
         return AlgebraicNumber(minpoly=self._field.minpoly, coefficients=own, root=self._root)
-
-    def __repr__(self) -> str:
-        return f"Real({self.number!r})"

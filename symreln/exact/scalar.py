@@ -104,9 +104,7 @@ class Scalar:
         if isinstance(other, Scalar):
             if other.parameters == self.parameters:
                 return self, other
-            names = self.parameters + tuple(
-                name for name in other.parameters if name not in self.parameters
-            )
+            names = tuple(dict.fromkeys((*self.parameters, *other.parameters)))
             return Scalar.of(self, names), Scalar.of(other, names)
         return self, Scalar.of(other, self.parameters)
 

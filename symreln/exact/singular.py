@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _Vector = list[Coefficients]
 _Side = tuple[list[_Vector], tuple[Coefficients, ...]]
-#: Digits of numbers that become floats, and the working precision of their ratios, in bits.
-_DIGITS, _BITS = 21, 96
+#: Working precisions of numbers that become floats, and the radius up to which they do.
+_BITS, _ROUNDING = (96, 384, 1536, 6144), 1e-16
 
 
 @record(eq=False)
@@ -68,21 +68,33 @@ class Columns:
     def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray | None:
         """Return the unit columns in float64, shape (rows, columns); None where there are none.
 
-        That is without a value of a parameter, or at values at which the mode is another one.
+        That is without a value of a parameter, at values at which the mode is another one, or where
+        the working precisions do not give its digits.
         """
-        root, number, found = self.mode.root, self.mode.mode_class.number, []
+        root, number = self.mode.root, self.mode.mode_class.number
         distinct = {id(x): number(x, root) for x in chain(*self.entries)}
-        # In balls, which have room for numbers of any size on the way.
-        with precision(_BITS):
-            try:
-                known = {key: each.enclose(values, _DIGITS) for key, each in distinct.items()}
-                for column, square in zip(self.entries, self.squares, strict=True):
-                    length = number(square, root, is_sqrt=True).enclose(values, _DIGITS)
-                    units = {key: float(known[key] / length) for key in {*map(id, column)}}
-                    found.append([units[id(entry)] for entry in column])
-            except (InputError, ZeroDivisionError):
-                return None
-        return np.array(found).T if np.isfinite(found).all() else None
+        for bits in _BITS:
+            # In balls, which have room for numbers of any size on the way.
+            with precision(bits):
+                try:
+                    known = {key: each.ball(values, bits) for key, each in distinct.items()}
+                    lengths = [
+                        1 / number(square, root, is_sqrt=True).ball(values, bits)
+                        for square in self.squares
+                    ]
+                except (InputError, ZeroDivisionError):
+                    return None
+                units = [
+                    {key: known[key] * length for key in {*map(id, column)}}
+                    for column, length in zip(self.entries, lengths, strict=True)
+                ]
+            if all(float(each.rad()) <= _ROUNDING for own in units for each in own.values()):
+                found = [
+                    [float(own[id(entry)].mid()) for entry in column]
+                    for own, column in zip(units, self.entries, strict=True)
+                ]
+                return np.array(found).T if np.isfinite(found).all() else None
+        return None
 
     def _number(self, value: Coefficients, symbols: Mapping[str, sp.Symbol]) -> Any:
         return exact_root(self.mode.mode_class.number(value, self.mode.root), symbols)

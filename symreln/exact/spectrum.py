@@ -21,7 +21,7 @@ from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenvalues import EigenvalueFamily, Eigenvalues, solve_block
-from symreln.exact.field import Coefficients, Field
+from symreln.exact.field import Coefficients, Field, linear
 from symreln.exact.linear import kernel
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, univariate_text
@@ -329,7 +329,7 @@ def _commutator(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
     short = a.shape[0] < a.shape[1]
     forward = a.T @ (a @ x) if short else a.gram @ x
     difference = forward - forward.T  # (M X)^T = X M, both being symmetric
-    found = difference.first_nonzero()
+    found = next(difference.nonzero(), None)
     if found is None:
         return None
     if len(forward.terms) > _MOST_TERMS:
@@ -407,7 +407,7 @@ def _from_outputs(yx: ExactMatrix, x: ExactMatrix, *, with_x: bool) -> tuple[Mod
         if _left(x.frobenius(x), classes, 2) != d * d * left:
             return None
     rest = ModeClass(
-        minpoly=AlgebraicNumber.rational(zero).minpoly,
+        minpoly=linear(zero),
         eigenvalue=(zero,),
         d=None if d is None else (d,),
         multiplicity=left,
@@ -439,7 +439,7 @@ def _mode_class(
     d = None if values.d is None else tuple(value * scales[1] for value in values.d)
     minpoly, operator = values.minpoly, Operator(weight_m=one, weight_x=zero)
     if len(eigenvalue) == 1:
-        minpoly = AlgebraicNumber.rational(eigenvalue[0]).minpoly
+        minpoly = linear(eigenvalue[0])
     else:
         at: tuple[tuple[str, Fraction], ...] = ()
         weight_m, weight_x = 1 / scales[0], values.t / scales[1] if values.t else zero

@@ -286,7 +286,7 @@ def _common_basis_overlaps(
 
 def _proportionality(matrix: ExactMatrix, reference: ExactMatrix) -> Scalar | None:
     """Return the factor with matrix = factor · reference, exactly, or None where there is none."""
-    entry = reference.first_nonzero()
+    entry = next(reference.nonzero(), None)
     if entry is None:
         return None
     row, column, value = entry

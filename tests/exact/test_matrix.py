@@ -128,7 +128,6 @@ def test_parts(seed):
     )
     listed = [(i, j, v) for i, row in enumerate(table) for j, v in enumerate(row) if v != 0]
     assert list(matrix.nonzero()) == listed
-    assert matrix.first_nonzero() == (listed[0] if listed else None)
     assert matrix.rows() == table
     below = Scalar(matrix.parameters, matrix.denominator)
     assert [
