@@ -6,15 +6,12 @@ rests on is checked over Z.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-
-_Matrix = TypeVar("_Matrix", fmpz_mat, fmpq_mat)
 
 
 def identity(size: int, columns: int | None = None) -> fmpz_mat:
@@ -110,8 +107,8 @@ def inverse(matrix: fmpz_mat) -> tuple[fmpz_mat, int]:
     return numerator, int(denominator)
 
 
-def of_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: _Matrix) -> _Matrix:
-    """Return polynomial(matrix) by Horner's rule."""
+def of_matrix(polynomial: fmpz_poly | fmpq_poly, matrix: Any) -> Any:
+    """Return polynomial(matrix), over Z or Q, by Horner's rule."""
     size, kind = matrix.nrows(), type(matrix)
     one, result = kind(identity(size)), kind(size, size)
     for coefficient in reversed(polynomial.coeffs()):

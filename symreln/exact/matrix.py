@@ -368,11 +368,9 @@ class ExactMatrix:
         self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None
     ) -> ExactMatrix:
         """Return the matrix with every row and column that is not listed set to zero."""
-        to = (
-            _places(kept, size, kept)
-            for kept, size in zip((rows, columns), self.shape, strict=True)
-        )
-        return self._moved(*to, self.shape)
+        height, width = self.shape
+        to_row, to_column = _places(rows, height, rows), _places(columns, width, columns)
+        return self._moved(to_row, to_column, self.shape)
 
     def placed(
         self, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]
