@@ -19,21 +19,6 @@ from symreln.errors import InputError, NoClosedFormError, NotSupportedError, Spe
 from symreln.verdict.judge import Level
 from tests.cases import derived
 
-SPECS = ("xor", "linear-hierarchy", "contextual-3")
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_functions_of_formulas_are_the_evaluated_curves(name):
-    derivation = derived(name)
-    predicted = derivation.evaluate()
-    for curve in predicted.modes:
-        found = derivation.to_numpy(curve.label)(predicted.times)
-        assert np.abs(found - curve.of("closed")).max() <= 1e-12
-    assert predicted.closed_loss is not None
-    assert (
-        np.abs(derivation.to_numpy("loss")(predicted.times) - predicted.closed_loss).max() < 1e-12
-    )
-
 
 def test_a_function_takes_any_time_and_other_values_of_letters():
     strength = derived("contextual-3").to_numpy("pi_1_1")

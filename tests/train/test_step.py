@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -24,9 +23,8 @@ from symreln.train.trainers import (
     train_deep_network,
     train_gated_network,
     train_gdln,
-    train_network,
 )
-from symreln.train.weights import LayerWeights, seed_children
+from symreln.train.weights import seed_children
 from tests.networks.examples import backpropagated, random_data, start
 from tests.networks.test_flow import arrays
 from tests.strategies import examples
@@ -80,40 +78,6 @@ def test_a_step_goes_down_the_gradient(kind, changes):
                 assert found == pytest.approx(slope, abs=2e-6)
                 moved += abs(slope) > 1e-2
     assert moved > 10
-
-
-@pytest.mark.parametrize("loss", ["sum", "mean"])
-@pytest.mark.parametrize("decay", [0.0, 0.7])
-def test_an_aligned_linear_network_follows_the_sigmoid_in_first_order(loss, decay):
-    """From s to s − λ: with λ = 0.7 the first two modes are learned, the third dies out."""
-    rng = np.random.default_rng(3)
-    s, d, start = np.array([2.0, 1.0, 0.5]), np.array([0.7, 1.1, 0.4]), np.array([0.02, 0.05, 0.01])
-    u, v, r = (np.linalg.qr(rng.standard_normal((n, 3)))[0] for n in (5, 3, 4))
-    inputs = v * np.sqrt(3 * d)  # X Xᵀ / P = V D Vᵀ
-    targets = u * (s * np.sqrt(3 / d))  # Y Xᵀ / P = U S Vᵀ
-    root = np.sqrt(start)
-    weights = LayerWeights(w1=((r * root) @ v.T)[None], w2=((u * root) @ r.T)[None])
-    growth, deviations = s - decay, []
-    for rate in (0.02, 0.01, 0.005):
-        steps = round(6 / rate) + 1
-        chosen = make_settings(
-            hidden=4,
-            learning_rate=rate / (3 if loss == "sum" else 1),  # tau = 1/(P eta) or 1/eta
-            loss=loss,
-            steps=steps,
-            activation="linear",
-            weight_decay=decay,
-        )
-        run = train_network(inputs, targets, chosen, initial=weights)
-        time = np.arange(steps)[:, None] * rate
-        strength = (growth / d) / (1 + (growth / (d * start) - 1) * np.exp(-2 * growth * time))
-        predicted = (targets**2).sum() / 6 - (s * strength - d * strength**2 / 2).sum(axis=1)
-        deviations.append(np.abs(run.losses[0] - predicted).max() / predicted[0])
-        assert np.all(np.sign(strength[-1] - start) == np.sign(growth))
-    orders = np.log2(np.array(deviations[:-1]) / deviations[1:])
-    assert deviations[-1] < 0.01
-    # Euler's method is of first order; the next term moves the estimate by about the rate times s.
-    assert np.all((orders > 0.8) & (orders < 1.2)), (deviations, orders)
 
 
 # -- graphs ---------------------------------------------------------------------------------------
@@ -217,35 +181,7 @@ def test_replayed_gates_reproduce_the_relu_network(widths):
     replayed = replay_gates(*data(), gates, linear, start)
     np.testing.assert_allclose(replayed.losses, network.losses, atol=1e-12)
     assert network.losses[0, -1] < 0.7 * network.losses[0, 0]
-    # Outputs at every step, by another program from the first weights and the gates alone.
-    outputs = written_out(start, gates, widths, *data(), rate=0.05)
-    losses = ((data()[1] - outputs) ** 2).sum(axis=(2, 3)) / 14
-    np.testing.assert_allclose(losses, network.losses, atol=1e-12)
     # Gates that are frozen, or of another seed, give another network.
     for wrong in (np.repeat(gates[:, :1], steps, axis=1), np.roll(gates, 1, axis=0)):
         other = replay_gates(*data(), wrong, linear, start)
         assert np.abs(other.losses - network.losses).max() > 1e-3
-
-
-def written_out(start, gates, widths, inputs, targets, rate):
-    """Outputs (seeds, steps, n_y, P) of the linear network Π diag(g) W, sample by sample."""
-    cuts = np.cumsum((0, *widths))
-    found = np.zeros((*gates.shape[:2], len(targets), inputs.shape[1]))
-    for seed in range(len(gates)):
-        layers = [matrix[seed].copy() for matrix in start]
-        for step in range(gates.shape[1]):
-            slopes = [np.zeros_like(layer) for layer in layers]
-            for sample in range(inputs.shape[1]):
-                opened = [gates[seed, step, a:b, sample] for a, b in pairwise(cuts)]
-                held = [inputs[:, sample]]
-                for layer, gate in zip(layers, opened, strict=False):
-                    held.append(gate * (layer @ held[-1]))
-                out = layers[-1] @ held[-1]
-                found[seed, step, :, sample] = out
-                signal = (targets[:, sample] - out) / inputs.shape[1]
-                for place in range(len(layers) - 1, -1, -1):
-                    slopes[place] += np.outer(signal, held[place])
-                    if place:
-                        signal = opened[place - 1] * (layers[place].T @ signal)
-            layers = [w + rate * slope for w, slope in zip(layers, slopes, strict=True)]
-    return found
