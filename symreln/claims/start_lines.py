@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.edge_lines import shared_start_line
-from symreln.claims.rules import rule_of
+from symreln.claims.head_formulas import some_driven
 from symreln.document.mathtext import to_latex
 from symreln.laws.choice import expected_start
 from symreln.laws.deep_chain import Depth
@@ -46,10 +46,8 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     start = expected_start(known)
     yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
-    if len(derivation.stages) > 1 and derivation.closed and not derivation.later:
-        found = derivation.ask(rule_of("head_starts"))
-        if found is not None and found.modes:
-            yield from proven_once(sigmoid_lines)
+    if some_driven(derivation) and derivation.closed and not derivation.later:
+        yield from proven_once(sigmoid_lines)
 
 
 def _single(derivation: Derivation) -> Line:
