@@ -12,7 +12,7 @@ import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.networks.effective import effective_dataset
-from symreln.pipeline.certificate.pathway_part import _pathway_json
+from symreln.pipeline.certificate.pathway_part import pathway_json
 from symreln.pipeline.certificate.texts import Texts
 from symreln.specs.spec import Spec
 
@@ -70,7 +70,7 @@ class Problem:
         """Decompose, and write the certificate's entries for this pathway."""
         spectrum = self.exact()
         texts = Texts(spectrum.parameters)
-        json.dumps(_pathway_json(self.spec.pathways[0], spectrum, texts))
+        json.dumps(pathway_json(self.spec.pathways[0], spectrum, texts))
         return spectrum
 
     def floats(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from symreln.base.jsonio import dumps, write_text
 from symreln.base.rounding import percent
 from symreln.experiment.metrics import steps_text
 from symreln.report.sketch import begin_to_draw
-from symreln.report.validation_plots import _validation_sketches
+from symreln.report.validation_plots import validation_sketches
 
 HERE = Path(__file__).parent
 NAMES = (
@@ -37,7 +37,7 @@ def record(name: str, seeds: int, rng: int) -> str:
     validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng)
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    for drawing in begin_to_draw(_validation_sketches(validation), pdf=False)():
+    for drawing in begin_to_draw(validation_sketches(validation), pdf=False)():
         write_text(folder / f"{drawing.name}.svg", drawing.svg)
     write_text(folder / "validation.json", dumps(validation.to_json()))
     return validation.sentence()

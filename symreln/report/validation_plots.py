@@ -36,10 +36,10 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
         validation: What was confronted.
         pdf: Whether LaTeX is to include them.
     """
-    return begin_to_draw(_validation_sketches(validation), pdf=pdf)()
+    return begin_to_draw(validation_sketches(validation), pdf=pdf)()
 
 
-def _validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
+def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there are some, gates and representations."""
     law, sketches = validation.law, [_loss_sketch(validation)]
     if law is not None:

@@ -14,7 +14,7 @@ import symreln as sr
 from symreln.base.jsonio import dumps
 from symreln.claims.rules import RULES, printed_of
 from symreln.errors import NoClosedFormError, NotSupportedError
-from symreln.report.validation_plots import _validation_sketches
+from symreln.report.validation_plots import validation_sketches
 from tests.campaigns.work_on_spec import NOT_A_NUMBER
 
 Tables = dict[str, Any]
@@ -112,7 +112,7 @@ def test_a_degenerate_spec_goes_through_every_door(name: str, tmp_path: Path) ->
         )
         validation = validation or sr.validate(derivation, 2, diagnosis=False)
         said += [str(validation), dumps(validation.to_json())]
-        assert _validation_sketches(validation)
+        assert validation_sketches(validation)
         figure = validation.plot().figure
         figure.draw_without_rendering()
         pyplot.close(figure)

@@ -15,7 +15,7 @@ from symreln.experiment.representation import (
     compare_representations,
 )
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.validation_plots import _validation_sketches
+from symreln.report.validation_plots import validation_sketches
 from symreln.task_library.load import load
 
 HIERARCHY = (
@@ -57,7 +57,7 @@ def test_networks_hold_what_is_predicted(compared):
 
 def test_chapter_figure_and_json_say_what_was_measured(compared):
     validation, found = compared
-    sketches = _validation_sketches(replace(validation, representations=found))
+    sketches = validation_sketches(replace(validation, representations=found))
     own = [each for each in sketches if each.name in ("representations", "agreement")]
     assert len(own) == 2
     for sketch in own:

@@ -143,7 +143,7 @@ def _stage(
 
     return {
         "pathways": [
-            _pathway_json(
+            pathway_json(
                 pathway.effective.pathway,
                 pathway.spectrum,
                 texts,
@@ -204,7 +204,7 @@ def _couplings(
 # -- pathways and modes ---------------------------------------------------------------------------
 
 
-def _pathway_json(
+def pathway_json(
     pathway: PathwaySpec,
     spectrum: JointSpectrum,
     texts: Texts,
