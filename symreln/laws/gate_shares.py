@@ -110,19 +110,32 @@ class LinearUnits:
         drawn = self._drawn(motions.shape[-1], rng)
         if not len(drawn.seen):
             return None
-        share, error = np.array(
-            [self._share(drawn, motion) for motion in np.moveaxis(motions, -1, 0)]
-        ).T
+        share, error = np.array([*self._shares(drawn, motions)]).T
         return share, error
 
-    def _share(self, drawn: _DrawnUnits, motion: np.ndarray) -> tuple[float, float]:
-        """Return the share of ‖w‖‖b‖ whose gate is the pathway's after a motion, and its error."""
-        seen, first, last = drawn.moved(motion)
-        weight = np.sqrt((first + drawn.beside) * (last + drawn.outside))
-        kept = (drawn.still + seen.T @ self.read > 0).all(axis=1)
-        total = weight.sum()
-        share = (weight * kept).sum() / total
-        return share, np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
+    def _shares(self, drawn: _DrawnUnits, motions: np.ndarray) -> Iterator[tuple[float, float]]:
+        """Yield by time the share of ‖w‖‖b‖ whose gate is the pathway's, and its error.
+
+        No unit gains or loses the gate before w has turned, since it was last looked at, as far as
+        to the plane of a sample: the nearest one or, without the gate, that which it misses most.
+        """
+        lengths = np.linalg.norm(self.signed, axis=0)
+        places = drawn.seen.T.copy()
+        squares, margins = np.full((2, len(drawn.seen)), np.inf)
+        for motion in np.moveaxis(motions, -1, 0):
+            seen, first, last = drawn.moved(motion)
+            first, last = first + drawn.beside, last + drawn.outside
+            across = _dot(seen, places) + drawn.beside
+            # ‖w‖² ‖w'‖² sin² of the angle between them; no rounding takes it below what it is.
+            turned = (1 + _EDGE) * first * squares - across**2
+            (far,) = np.nonzero(~((across > 0) & (turned < margins**2 * first)))
+            places[:, far], squares[far] = seen[:, far], first[far]
+            every = (drawn.still[far] + seen[:, far].T @ self.read) / lengths
+            margins[far] = every.min(axis=1, initial=np.inf)
+            weight, kept = np.sqrt(first * last), margins > 0
+            total = weight.sum()
+            share = (weight * kept).sum() / total
+            yield share, np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
 
     def _drawn(self, times: int, rng: np.random.Generator) -> _DrawnUnits:
         """Return those of some units that take the gate early on: as many as so many times allow.

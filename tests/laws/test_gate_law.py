@@ -1,5 +1,6 @@
 """The law of gates: the linear motion of units, their shares, and the orders after the first."""
 
+from dataclasses import replace
 from itertools import repeat
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_weights_that_turn_back_to_zero_have_no_negative_square():
     for angle in angles:
         *_, square = drawn.moved(np.array([angle]))
         assert square.min() >= 0
-    assert all(np.isfinite(own._share(drawn, np.array([angle]))).all() for angle in angles[:50])
+    assert np.isfinite(own.shares(angles[None, :50], np.random.default_rng(11))).all()
 
 
 def test_units_turn_as_the_exponential_of_the_drive_says():
@@ -80,8 +81,32 @@ def test_units_turn_as_the_exponential_of_the_drive_says():
     drawn = _DrawnUnits.of(law, 4, np.random.default_rng(5))
     weight = np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1)
     for motion in (angles, among):
-        share, _ = law._share(drawn, motion)
+        ((share, _),) = law._shares(drawn, motion[..., None])
         assert share == pytest.approx(weight[kept].sum() / weight.sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("matrices", [False, True])
+def test_a_share_hangs_on_no_other_time(matrices):
+    """Units are looked at again where they have turned far enough, there and back."""
+    rng = np.random.default_rng(6)
+    v, u = (np.linalg.qr(rng.standard_normal((3, 2)))[0] for _ in range(2))
+    law = LinearUnits(
+        samples=rng.standard_normal((3, 12)),
+        gate=rng.random(12) > 0.5,
+        tells=np.arange(12) > 1,
+        inputs=v,
+        outputs=u,
+        leading=2,
+        scales=(0.6, 1.1),
+    )
+    law = replace(law, gate=v @ [1.0, 0.4] @ law.samples > 0)
+    motions = 0.2 * rng.standard_normal((2, 40)).cumsum(axis=1)
+    if matrices:
+        motions = np.eye(4)[..., None] + 0.1 * rng.standard_normal((4, 4, 40)).cumsum(axis=2)
+    found = law.shares(motions, np.random.default_rng(3))
+    alone = [law.shares(motions[..., [t]], np.random.default_rng(3)) for t in range(40)]
+    assert len(set(found[0])) > 30
+    assert np.array_equal(found, np.concatenate(alone, axis=1))
 
 
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (0.4, 1.3), (1.0, 0.2)])
