@@ -18,6 +18,7 @@ from symreln.claims.derivation import PathwayDerivation
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.spec import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec
 from symreln.verdict.judge import Level
+from tests.own_specs import OFF, path, task
 
 c = sp.Symbol("c", positive=True)
 Delta = sp.Symbol("Delta", nonnegative=True)
@@ -138,27 +139,10 @@ def contextual_case(items: int, contexts: int, spec: Any) -> Case:
 
 def contextual_tables(items: int, contexts: int) -> dict[str, Any]:
     """A user's own contextual spec."""
-    off = [
-        {"name": f"off_{k}", "gate": f"context != {k}", "inputs": "items", "stage": 2}
-        for k in range(1, contexts + 1)
-    ]
-    return {
-        "dataset": {
-            "task": "contextual",
-            "items": items,
-            "contexts": contexts,
-            "context_scale": "c",
-        },
-        "parameters": {"c": {"positive": True, "value": "2"}},
-        "pathway": [{"name": "common", "gate": "all"}, *off],
-        "network": {
-            "hidden": 100,
-            "init_std": "1/1000",
-            "learning_rate": "1/100",
-            "steps": 301,
-            "training": "staged",
-        },
-    }
+    data = {"task": "contextual", "items": items, "contexts": contexts, "context_scale": "c"}
+    network = {"hidden": 100, "init_std": "1/1000", "learning_rate": "1/100", "training": "staged"}
+    parameters = {"c": {"positive": True, "value": "2"}}
+    return task(data, path("common"), OFF, parameters=parameters, network=network)
 
 
 _XOR = (KnownMode((Delta**2 + 2) / 16, (Delta**2 + 2) / 4),)

@@ -18,10 +18,11 @@ from symreln.exact.linear import (
     rank,
 )
 from symreln.exact.matrix import ExactMatrix
-from tests.strategies import exact, parametric_matrix, rational_matrix, rational_point
+from tests.strategies import exact, parametric_matrix, rational_matrix
 
 
-def assert_moore_penrose(a: ExactMatrix) -> None:
+def assert_moore_penrose(root: ExactMatrix) -> None:
+    a = root @ root.T
     p = pseudo_inverse(a)
     assert a @ p @ a == a
     assert p @ a @ p == p
@@ -29,34 +30,14 @@ def assert_moore_penrose(a: ExactMatrix) -> None:
     assert p == p.T
 
 
-def test_pseudo_inverse_over_q() -> None:
-    for seed in range(60):
-        random = Random(seed)
-        size = random.randint(1, 6)
-        root = exact(rational_matrix(random, size, random.randint(1, 6)))
-        assert_moore_penrose(root @ root.T)
-
-
-def test_pseudo_inverse_with_parameters() -> None:
+def test_pseudo_inverses_over_q_and_with_parameters() -> None:
     for seed in range(50):
         random = Random(seed)
+        sizes = random.randint(1, 6), random.randint(1, 6)
+        assert_moore_penrose(exact(rational_matrix(random, *sizes)))
         names = ("c",) if seed % 3 else ("a", "b")
-        size = random.randint(1, 4 if seed % 3 else 3)
-        root = parametric_matrix(random, size, random.randint(1, 4), names, density=0.5)
-        assert_moore_penrose(root @ root.T)
-
-
-def test_pseudo_inverse_at_a_point_is_that_of_the_value_where_the_rank_holds() -> None:
-    compared = 0
-    for seed in range(60):
-        random = Random(seed)
-        root = parametric_matrix(random, 3, 2, ("c",))
-        a = root @ root.T
-        point = rational_point(random, ("c",))
-        if rank(a.substitute(point)) == rank(a):
-            compared += 1
-            assert pseudo_inverse(a).substitute(point) == pseudo_inverse(a.substitute(point))
-    assert compared > 40
+        sizes = random.randint(1, 4 if seed % 3 else 3), random.randint(1, 4)
+        assert_moore_penrose(parametric_matrix(random, *sizes, names, density=0.5))
 
 
 def test_pseudo_inverse_refuses_what_is_not_symmetric() -> None:
