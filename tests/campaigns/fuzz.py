@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -132,20 +131,19 @@ def main() -> int:
     parser.add_argument("--commands", type=int, default=300, help="through the commands")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--limit", type=float, default=60, help="seconds for one spec")
-    parser.add_argument("--workers", type=int, default=1)
     asked = parser.parse_args()
+    ways = {
+        "library": library_answers(range(asked.first, asked.first + asked.specs), asked.limit),
+        "commands": (
+            command_answer(seed, asked.limit)
+            for seed in range(asked.first, asked.first + asked.commands)
+        ),
+    }
     failures = 0
-    with ThreadPoolExecutor(asked.workers) as pool:
-        seeds = range(asked.first, asked.first + asked.specs)
-        shares = [seeds[number :: asked.workers] for number in range(asked.workers)]
+    for title, answers in ways.items():
         began = time.perf_counter()
-        parts = pool.map(lambda share: list(library_answers(share, asked.limit)), shares)
-        answers = [answer for part in parts for answer in part]
-        failures += show("library", answers, time.perf_counter() - began)
-        began = time.perf_counter()
-        seeds = range(asked.first, asked.first + asked.commands)
-        answers = list(pool.map(lambda seed: command_answer(seed, asked.limit), seeds))
-        failures += show("commands", answers, time.perf_counter() - began)
+        found = list(answers)
+        failures += show(title, found, time.perf_counter() - began)
     print(f"failures: {failures}")
     return 1 if failures else 0
 

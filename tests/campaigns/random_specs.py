@@ -20,17 +20,8 @@ FORMULAS = ["a", "-a", "b", "a + 1", "a*b", "1/(a + 1)", "a**2 - b", "2*a", "b -
 GAINS = [1, 1, 0, "1/2", "-1", "g", "2*g", "g + 1", "3"]
 #: What parameters are called that formulas call a, b and g: letters of the program among them.
 LETTERS = ["a", "b", "g", "c", "t", "tau", "pi_0", "s_1_1", "d_1_1", "x", "E", "I", "lambda", "L"]
-LETTERS += [
-    "imbalance",
-    "rho",
-    "theta",
-    "pitilde_1_1",
-    "loss",
-    "in",
-    "numpy",
-    "alpha_1",
-    "log_pi_0",
-]
+LETTERS += ["imbalance", "rho", "theta", "pitilde_1_1", "loss", "in", "numpy", "alpha_1"]
+LETTERS += ["log_pi_0"]
 WRONG = [None, "x +", "1/0", "nan", [], {}, True, "q", "1e99999", -(10**5000), "a b", "é", 1.5]
 
 

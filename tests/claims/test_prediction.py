@@ -20,8 +20,7 @@ from symreln.laws.coupled_matrices import EqualModes
 from symreln.specs.spec import NetworkSpec, Parameter
 from symreln.verdict.judge import Level
 from tests.cases import CASES, PLAIN_NETWORK, contexts_spec, derived, matrix_spec
-from tests.laws.floats import two_layers
-from tests.laws.full_flow import GatedNetwork, aligned_start
+from tests.laws.full_flow import GatedNetwork, aligned_start, two_layers
 from tests.verdict.examples import (
     RATIONAL,
     all_examples,

@@ -10,24 +10,10 @@ import pytest
 import symreln as sr
 from symreln.claims.probes import probe_bases
 from symreln.experiment.predictions import predict_all
-from symreln.experiment.strengths import ModeMeasured
 from tests.cases import matrix_spec
 from tests.experiment.test_confront import NETWORK, linear, relu
+from tests.experiment.test_verdicts import measured_mode
 from tests.unchecked import derive_unchecked
-
-
-def measured(values: np.ndarray, predicted: np.ndarray, steps=(0, 10, 20, 30)) -> ModeMeasured:
-    return ModeMeasured(
-        subject="gdln",
-        pathway="p1",
-        label="pi_1_1",
-        multiplicity=1,
-        plateau=float(predicted.max()),
-        steps=steps,
-        predicted=predicted,
-        measured=values,
-    )
-
 
 # -- measured on trained networks ------------------------------------------------------------------
 
@@ -99,10 +85,11 @@ def test_units_of_a_relu_network_are_given_to_the_gate_that_reproduces_them():
 def test_half_times_are_between_the_steps():
     predicted = np.array([0.0, 0.4, 0.8, 1.0])
     later = np.array([[0.0, 0.2, 0.6, 1.0], [0.0, 0.2, 0.6, 1.0]])
-    found = measured(later, predicted).half_time_error
+    looks = {"plateau": 1.0, "steps": (0, 10, 20, 30)}
+    found = measured_mode(later, predicted, **looks).half_time_error
     # Half of 1 at 12.5 and at 17.5: theory is 5 steps early.
     assert found.value == pytest.approx(12.5 - 17.5)
-    never = measured(0.1 * later, predicted).half_time_error
+    never = measured_mode(0.1 * later, predicted, **looks).half_time_error
     assert never.value is None
 
 

@@ -85,11 +85,10 @@ def test_the_summary_names_all_three_and_hides_no_disagreement():
 # -- modes -----------------------------------------------------------------------------------------
 
 
-def mode(values: np.ndarray, predicted: np.ndarray, **keys) -> ModeMeasured:
+def measured_mode(values: np.ndarray, predicted: np.ndarray, **keys) -> ModeMeasured:
     own = {"subject": "relu", "pathway": "p", "label": "pi_1_1", "multiplicity": 1, "plateau": 2.0}
-    return ModeMeasured(
-        **{**own, **keys}, steps=tuple(range(len(predicted))), predicted=predicted, measured=values
-    )
+    own["steps"] = tuple(range(len(predicted)))
+    return ModeMeasured(**own | keys, predicted=predicted, measured=values)
 
 
 def judged(*modes: ModeMeasured):
@@ -98,15 +97,15 @@ def judged(*modes: ModeMeasured):
 
 def test_errors_of_modes_are_shares_of_the_plateau():
     predicted = np.array([0.0, 1.0, 2.0])
-    found = judged(mode(np.array([[0, 1.2, 2.0], [0, 1.2, 2.0]]), predicted))
+    found = judged(measured_mode(np.array([[0, 1.2, 2.0], [0, 1.2, 2.0]]), predicted))
     assert (found.outcome, found.value) == ("disagrees", pytest.approx(0.1))
-    near = mode(np.array([[0, 1.01, 2.0], [0, 1.0, 2.0]]), predicted)
+    near = measured_mode(np.array([[0, 1.01, 2.0], [0, 1.0, 2.0]]), predicted)
     assert judged(near).value == pytest.approx(0.0025)
 
 
 def test_what_was_not_learned_is_no_relative_error():
     """A prediction of 1e-9 beside a strength of 1e-5 was an error of a million per cent."""
-    idle = mode(np.full((2, 3), 1e-5), np.full(3, 1e-9))
+    idle = measured_mode(np.full((2, 3), 1e-5), np.full(3, 1e-9))
     assert idle.why_not(0.05) == "not learned"
     found = judged(idle)
     assert (found.outcome, found.value) == ("not tested", None)

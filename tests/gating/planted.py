@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from symreln.gating.observed import ObservedNetworks
-from symreln.train.record import Recording
+import symreln as sr
+from symreln.gating.observed import ObservedNetworks, observe
 from symreln.train.settings import TrainingSettings
-from symreln.train.trainers import train_network
 from symreln.train.weights import LayerWeights
+from tests.own_specs import own
 
 
 def planted(
@@ -36,25 +34,10 @@ def planted(
     )
 
 
-def trained_network(steps: int = 40, hidden: int = 12, seeds: int = 2) -> ObservedNetworks:
+def trained_network(steps: int = 40) -> ObservedNetworks:
     """ReLU networks on data without structure, whose gates move, looked at before every update."""
     random = np.random.default_rng(5)
-    inputs, targets = random.standard_normal((3, 9)), random.standard_normal((2, 9))
-    settings = TrainingSettings(
-        hidden=hidden, init_std=0.4, learning_rate=0.3, loss="mean", steps=steps
-    )
-    once = replace(settings, steps=1)
-    initial = train_network(inputs, targets, once, seeds=seeds, rng=0).weights[0]
-    looks = tuple(range(steps))
-    record = Recording(quantities=("activity", "contribution"), steps=looks)
-    run = train_network(inputs, targets, settings, initial=initial, record=record)
-    return ObservedNetworks(
-        inputs=inputs,
-        targets=targets,
-        settings=settings,
-        initial=initial,
-        steps=looks,
-        seen=run.snapshots,
-        losses=run.losses,
-        last=run.weights[0],
-    )
+    inputs, targets = (random.standard_normal((rows, 9)).tolist() for rows in (3, 2))
+    network = {"hidden": 12, "init_std": 0.4, "learning_rate": 0.3, "loss": "mean", "steps": steps}
+    spec = sr.load(own(inputs, targets, network=network))
+    return observe(spec, seeds=2, steps=range(steps))

@@ -15,7 +15,10 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
+from symreln.laws.choice import solve
 from symreln.laws.coupled_matrices import GatedData
+from symreln.laws.law import Regime
+from symreln.laws.ops import NUMPY
 from symreln.specs.spec import Spec
 
 Weights = list[tuple[np.ndarray, np.ndarray]]
@@ -172,3 +175,9 @@ def gram(w1, w2):
     """Q Qᵀ of Q = (W1ᵀ, W2)."""
     q = np.vstack([w1.T, w2])
     return q @ q.T
+
+
+def two_layers(s, d, strength0, times, tau):
+    """Return the strengths of decoupled modes in float64, broadcast over the times in steps."""
+    more = {"strength0": strength0, "tau": tau}
+    return solve(Regime(), np.asarray(s), np.asarray(d), ops=NUMPY, **more).strengths(times)

@@ -13,11 +13,11 @@ from symreln.claims import flow_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.lines import derivation_lines
 from symreln.document.document_model import Figure
-from symreln.report.content import derivation_chapters
+from symreln.report import html
+from symreln.report.content import derivation_chapters, derivation_document
 from symreln.report.plots import modes_sketches, still_sketches
 from symreln.report.terminal import show_summary, summary_of
 from tests.own_specs import LINEAR
-from tests.pages import page_of
 from tests.report.sample import words_of
 
 SPEC = {
@@ -100,6 +100,10 @@ def test_the_document_says_what_holds_when():
 
 def test_alignment_is_said_to_be_that_of_the_last_gates():
     found = sr.validate(derivation(), seeds=2)
+
+    def page_of(found: sr.Validation) -> str:
+        return html.render(derivation_document(found.derivation, found))
+
     assert "those from step 60 on" in page_of(found)
     still = sr.load({**SPEC, "pathway": [{"name": "all"}]})
     assert "from step" not in page_of(sr.validate(sr.derive(still), seeds=2))

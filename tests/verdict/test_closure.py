@@ -19,8 +19,7 @@ from symreln.claims.probes import learning_modes, probe_bases
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.verdict.judge import Level
 from tests.cases import matrix_spec
-from tests.laws.floats import two_layers
-from tests.laws.full_flow import GatedNetwork, aligned_start, strengths
+from tests.laws.full_flow import GatedNetwork, aligned_start, strengths, two_layers
 from tests.verdict.examples import all_examples, random_races
 
 EXAMPLES = all_examples()
