@@ -30,7 +30,7 @@ from symreln.gating.clustering import STARTS, Clustering, distinct_rows, kmeans
 from symreln.gating.enumerate import enumerate_gates, gates_along
 from symreln.gating.parameter_intervals import over
 from symreln.gating.race import race
-from symreln.gating.search import search
+from symreln.gating.search import _search
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -68,7 +68,7 @@ def xor() -> None:
     at = spec.at_values().dataset
     took = seconds(lambda: list(gates_along(over(dataset.inputs, "Delta"), limits)))
     print(f"XoR, all gates over Delta: {took:.2f} s")
-    one = seconds(lambda: search(at.inputs, at.targets))
+    one = seconds(lambda: _search(at.inputs, at.targets))
     print(f"XoR, self-consistent gates at one Delta: {one:.2f} s")
     took = seconds(lambda: race(dataset.inputs, dataset.targets, limits))
     print(f"XoR, gates, self-consistency and race for all Delta: {took:.2f} s")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.constants import Constant, constants_table
+from symreln.claims.constants import Constant
 from symreln.document.document_model import Math, Table, Text, inlines, plain_text
 from symreln.report.chapters.agreement import _comparison
-from symreln.report.chapters.closing import closing_chapter
+from symreln.report.chapters.closing import _constants_table, closing_chapter
 from symreln.report.content import _modes_figure
 from tests.cases import derived
 from tests.own_specs import own, path
@@ -50,7 +50,7 @@ def test_strengths_of_two_layers_without_closed_forms_are_those_of_the_method():
 
 def test_constants_have_the_letters_of_the_text():
     constant = Constant(name="kappa of pathway 'a'", value=0.5, source="assumed", origin="here")
-    (table,) = constants_table([constant])
+    (table,) = _constants_table([constant])
     assert inlines(table.rows[0][0])[0] == Math(r"\kappa")
 
 
