@@ -11,22 +11,14 @@ from symreln.claims.couplings import _overlap_matrices
 from symreln.claims.derivation import Derivation
 from symreln.report import html
 from symreln.report.derivation_json import derivation_to_json
+from tests.own_specs import SCALE, path, task
 
-FOUR = {
-    "title": "Four contexts",
-    "dataset": {
-        "task": "contextual",
-        "items": 4,
-        "contexts": 4,
-        "structures": "hierarchy",
-        "context_scale": "c",
-    },
-    "parameters": {"c": {"positive": True, "value": 1}},
-    "pathway": [
-        {"name": "common", "gate": "all", "inputs": "items"},
-        *({"name": f"off_{k}", "gate": f"context != {k}", "stage": 2} for k in range(1, 5)),
-    ],
-}
+DATA = {"task": "contextual", "items": 4, "contexts": 4, "context_scale": "c"}
+OFF = path("off_{context}", "context != {context}", each="context", stage=2)
+FOUR = task(
+    DATA | {"structures": "hierarchy"}, path("common", inputs="items"), OFF, parameters=SCALE
+)
+del FOUR["network"]
 
 
 @pytest.fixture(scope="module")
