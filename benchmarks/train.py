@@ -27,7 +27,7 @@ from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.steps import program_of
 from symreln.train.trained_model import Model
-from symreln.train.trainers import _network_model, _pathway_model, train_gdln, train_network
+from symreln.train.trainers import network_model, pathway_model, train_gdln, train_network
 
 N_X, N_Y, ITEMS, CONTEXTS = 11, 60, 8, 3
 SAMPLES = ITEMS * CONTEXTS
@@ -186,7 +186,7 @@ def main() -> None:
     with threadpool_limits(limits=1, user_api="blas"):
         print("training step / bare products of the same shapes, median (smallest … largest)")
         for width, seeds, count in ((700, 1, 200), (50, 64, 100), (50, 8, 400)):
-            model = _network_model(inputs, targets, settings(width, 1))
+            model = network_model(inputs, targets, settings(width, 1))
             compare(
                 f"ReLU, width {width}, {seeds} seed(s) a batch",
                 stepper(model, seeds, std),
@@ -195,7 +195,7 @@ def main() -> None:
                 repeats,
             )
         paths = pathways(350)
-        gated = _pathway_model(inputs, targets, paths, settings(350, 1), training="staged")
+        gated = pathway_model(inputs, targets, paths, settings(350, 1), training="staged")
         compare(
             "GDLN, 4 pathways of 350, staged, 1 seed",
             stepper(gated, 1, std),
@@ -221,7 +221,7 @@ def main() -> None:
             200 // scale,
             repeats,
         )
-        small = _network_model(inputs, targets, settings(10, 1))
+        small = network_model(inputs, targets, settings(10, 1))
         compare(
             "64 networks of width 10: singly / in a batch",
             one_at_a_time([stepper(small, 1, std) for _ in range(64)]),

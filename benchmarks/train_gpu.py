@@ -54,7 +54,7 @@ from symreln.errors import InputError
 from symreln.train.machine import Machine
 from symreln.train.program import State
 from symreln.train.steps import program_of
-from symreln.train.trainers import _network_model
+from symreln.train.trainers import network_model
 
 CHUNKS = (64, 128, 256, 512, 1024)
 #: Passes over the P · H numbers of a seed in one step, see above.
@@ -85,7 +85,7 @@ def seconds(torch: Any, device: str, work: Callable[[], object], least: float = 
 def stepper(torch: Any, machine: Machine, width: int, seeds: int, recorded: bool) -> Callable:
     """A step of a chunk of networks, loss included; as one graph of kernels where ``recorded``."""
     chosen = dataclasses.replace(settings(width, 1), precision=machine.precision)
-    model = _network_model(*machine.arrays(*data()), chosen)
+    model = network_model(*machine.arrays(*data()), chosen)
     rng = np.random.default_rng(0)
     weights = [0.005 / width * rng.standard_normal((seeds, *s)) for s in model.network.shapes]
     state = State(program_of(model), tuple(weights))

@@ -25,7 +25,7 @@ from symreln.claims.starts import starts_of
 from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import marks
-from symreln.experiment.training import _recorded, _train_networks
+from symreln.experiment.training import recorded, train_networks
 
 if TYPE_CHECKING:
     from symreln.specs.spec import Spec
@@ -106,11 +106,11 @@ def row(name: str, seeds: int, rng: int) -> str:
     numbers = sr.derive(spec_of(name)).ask(at_values)
     kappas = numbers.ask(starts_of).kappas
     prediction = predict_training(numbers)
-    run = _train_networks(
+    run = train_networks(
         numbers.spec,
         seeds=seeds,
         rng=np.random.SeedSequence(rng),
-        record=_recorded("relu", numbers.spec, seeds, marks(prediction)),
+        record=recorded("relu", numbers.spec, seeds, marks(prediction)),
     )
     found = measured_gate_law(numbers, run, kappas, ORDERS, most=np.inf)
     curves = [prediction.loss, prediction.reduced, *(() if found is None else found.losses)]

@@ -79,7 +79,7 @@ def train_pair(
             kappas,
             seeds,
             rng,
-            record=_recorded(kind, spec, seeds, marks) if record is None else record,
+            record=recorded(kind, spec, seeds, marks) if record is None else record,
             workers=workers,
         )
         for kind in ((GDLN,) if spec.gated_only else (RELU, GDLN))
@@ -110,11 +110,11 @@ def train(
     """
     network, gated = np.random.SeedSequence(rng).spawn(2)
     if kind == RELU:
-        return _train_networks(spec, seeds=seeds, rng=network, **options)
+        return train_networks(spec, seeds=seeds, rng=network, **options)
     return train_gated(spec, kappas, seeds=seeds, rng=gated, **options)
 
 
-def _train_networks(spec: Spec, **options: Any) -> TrainingRun:
+def train_networks(spec: Spec, **options: Any) -> TrainingRun:
     """Train the network of a spec; options as of :func:`symreln.train.trainers.train_network`."""
     network, settings = network_of(spec), training_settings(spec)
     one = partial(train_network, *spec.dataset.arrays)
@@ -304,7 +304,7 @@ def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
     return tuple(float(x if isinstance(x, int) else x.to_fraction()) for x in gate)
 
 
-def _recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording | None:
+def recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Recording | None:
     """Return what is recorded of trained networks, as often as memory allows; None for nothing.
 
     Of a GDLN the maps of its pathways, and of a linear network that is the spec's only pathway its

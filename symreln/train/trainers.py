@@ -56,12 +56,12 @@ def train_network(
         array([[0.125     , 0.01220703]])
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = _network_model(inputs, targets, settings)
+    model = network_model(inputs, targets, settings)
     given = _halves(None if initial is None else (initial,))
     return _paired(run_training(model, given, settings.layer_stds(2), (0, 0), **running))
 
 
-def _network_model(inputs: Array, targets: Array, settings: TrainingSettings) -> Model:
+def network_model(inputs: Array, targets: Array, settings: TrainingSettings) -> Model:
     """What :func:`train_network` trains, in the order of products that is fastest for it."""
     relu = settings.activation == "relu"
     network = dense_network(inputs.shape[0], (settings.hidden,), targets.shape[0], relu=relu)
@@ -177,14 +177,14 @@ def train_gdln(
         LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = _pathway_model(inputs, targets, pathways, settings, training=training)
+    model = pathway_model(inputs, targets, pathways, settings, training=training)
     given = _halves(_in_order(initial, [pathway.name for pathway in pathways]))
     stds = [each.spread * std for each in pathways for std in settings.layer_stds(2)]
     streams = [place for place in range(len(pathways)) for _ in range(2)]
     return _paired(run_training(model, given, stds, streams, **running))
 
 
-def _pathway_model(
+def pathway_model(
     inputs: Array,
     targets: Array,
     pathways: Sequence[GatedPathway],

@@ -10,7 +10,7 @@ import symreln as sr
 from symreln.claims.gate_law import gate_law_of
 from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.outcome import Validation
-from symreln.experiment.training import _recorded, train
+from symreln.experiment.training import recorded, train
 from symreln.report.sentences import _gate_law_sentence
 from tests.cases import derived
 
@@ -84,7 +84,7 @@ def test_shares_of_networks_are_those_of_the_law():
 def test_orders_rest_on_the_first_stage_alone():
     """No share of the units is assumed for pathways of later stages: they do not enter."""
     spec = sr.load("contextual-3", overrides=("network.steps=900", "network.hidden=60")).at_values()
-    network = train("relu", spec, {}, seeds=1, rng=0, record=_recorded("relu", spec, 1))
+    network = train("relu", spec, {}, seeds=1, rng=0, record=recorded("relu", spec, 1))
     alone = replace(spec, pathways=spec.pathways[:1])
     whole, first = (sr.derive(each).at_values for each in (spec, alone))
     assert len(whole.stages) == 2

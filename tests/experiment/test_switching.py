@@ -17,7 +17,7 @@ from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
 from symreln.errors import SpecError
 from symreln.experiment.aligned import gdln_alignment
-from symreln.experiment.training import _recorded, train_gated
+from symreln.experiment.training import recorded, train_gated
 from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.report import html
 from symreln.task_library.load import load
@@ -156,7 +156,7 @@ def test_weights_are_carried_over_exactly():
     plain = static(0).at_values()
     same = [{**SPEC["pathway"][0]}, {**SPEC["pathway"][1]}]
     same[1]["then"] = [{"step": step, "gate": "context != {context}"} for step in (100, 599)]
-    options = {"seeds": 3, "rng": 7, "record": _recorded("gdln", plain, 3)}
+    options = {"seeds": 3, "rng": 7, "record": recorded("gdln", plain, 3)}
     whole = train_gated(plain, {}, **options)
     parts = train_gated(spec(pathway=same).at_values(), {}, **options)
     np.testing.assert_array_equal(whole.losses, parts.losses)
