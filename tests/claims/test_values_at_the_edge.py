@@ -10,15 +10,10 @@ import symreln as sr
 from symreln.errors import InputError
 from symreln.task_library.load import load
 from tests.cli.command import command
+from tests.own_specs import LINEAR
 
-NETWORK = {
-    "activation": "linear",
-    "hidden": 2,
-    "init_std": "1/1000",
-    "learning_rate": "1/10",
-    "loss": "sum",
-    "steps": 20,
-}
+NETWORK = LINEAR | {"hidden": 2, "init_std": "1/1000", "learning_rate": "1/10", "steps": 20}
+NETWORK |= {"loss": "sum"}
 
 
 def derived(x: list, y: list, pathways: list[dict], **tables: Any) -> sr.Derivation:

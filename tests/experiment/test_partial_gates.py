@@ -8,17 +8,12 @@ import numpy as np
 
 import symreln as sr
 from symreln.experiment.gates_held import gates_held
+from tests.own_specs import SMALL
 
 SPEC = {
     "dataset": {"X": [[2, 1], [1, 2]], "Y": [[1, -1]]},
     "pathway": [{"name": "first", "gate": [1, "/"]}, {"name": "second", "gate": ["/", 1]}],
-    "network": {
-        "hidden": 40,
-        "init_std": "1/1000",
-        "learning_rate": "1/100",
-        "steps": 10,
-        "activation": "relu",
-    },
+    "network": SMALL | {"hidden": 40, "init_std": "1/1000", "learning_rate": "1/100", "steps": 10},
 }
 
 

@@ -21,33 +21,19 @@ from symreln.experiment.training import recorded, train_gated
 from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.report import html
 from symreln.task_library.load import load
-from tests.own_specs import SMALL
+from tests.own_specs import SCALE, path, task
 
-SPEC = {
-    "title": "Switching",
-    "dataset": {
-        "task": "contextual",
-        "items": 4,
-        "contexts": 2,
-        "structures": "hierarchy",
-        "context_scale": "c",
-    },
-    "parameters": {"c": {"positive": True, "value": 1}},
-    "pathway": [
-        {"name": "common"},
-        {
-            "name": "off",
-            "each": "context",
-            "gate": "context != {context}",
-            "inputs": "items",
-            "then": [
-                {"step": 150, "gate": "context != {context} or item < 3"},
-                {"step": 400, "gate": "all"},
-            ],
-        },
-    ],
-    "network": SMALL | {"hidden": 40, "learning_rate": "1/50", "loss": "sum", "steps": 600},
-}
+THEN = [
+    {"step": 150, "gate": "context != {context} or item < 3"},
+    {"step": 400, "gate": "all"},
+]
+SPEC = task(
+    {"task": "contextual", "items": 4, "contexts": 2, "context_scale": "c"},
+    {"name": "common"},
+    path("off", "context != {context}", each="context", inputs="items", then=THEN),
+    parameters=SCALE,
+    network={"hidden": 40, "learning_rate": "1/50", "loss": "sum", "steps": 600},
+)
 
 
 def spec(**changes) -> sr.Spec:

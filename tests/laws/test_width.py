@@ -16,7 +16,7 @@ from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 from tests.strategies import examples
 
 
@@ -147,19 +147,13 @@ def test_a_tie_of_s_is_left_open():
 
 # -- parameters: what is decided at declared values is not said of all -----------------------------
 
-SYMBOLIC = {
-    "dataset": {
-        "X": [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "2"]],
-        "Y": [["a", "0", "0"], ["0", "5", "0"], ["0", "0", "1+a"]],
-    },
-    "parameters": {"a": {"positive": True, "value": "2"}},
-    "pathway": [{"name": "all"}],
-    "network": LINEAR | {"hidden": 2, "init_std": "1/10000", "learning_rate": "1/50", "steps": 200},
-}
-
 
 def symbolic(value: str):
-    return sr.derive(sr.load({**SYMBOLIC, "parameters": {"a": {"positive": True, "value": value}}}))
+    x = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "2"]]
+    y = [["a", "0", "0"], ["0", "5", "0"], ["0", "0", "1+a"]]
+    network = LINEAR | {"hidden": 2, "init_std": "1/10000", "learning_rate": "1/50", "steps": 200}
+    parameters = {"a": {"positive": True, "value": value}}
+    return sr.derive(sr.load(own(x, y, parameters=parameters, network=network)))
 
 
 def test_the_document_says_that_it_is_decided_at_declared_values():

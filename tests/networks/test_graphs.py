@@ -16,6 +16,7 @@ from symreln.exact.truth import Truth
 from symreln.report import html
 from symreln.specs.spec import Spec
 from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
+from tests.own_specs import SMALL
 from tests.strategies import seeds
 
 TABLES = {
@@ -55,15 +56,13 @@ def drawn(edges: str, x: list[list[int]] = WHITE, **network: object) -> Spec:
     ends = [text.split() for text in edges.split(", ")]
     names = dict.fromkeys(name for end in ends for name in end)
     kinds: dict[str, dict[str, object]] = {"x": {"inputs": "all"}, "y": {"outputs": "all"}}
+    small = SMALL | {"hidden": 4, "init_std": "1/4", "loss": "mean", "steps": 50}
     return sr.load(
         {
             "dataset": {"X": x, "Y": TARGETS},
             "node": [{"name": n, **kinds.get(n, {"size": 4})} for n in names],
             "edge": [{"from": a, "to": b} for a, b in ends],
-            "network": {
-                **{"hidden": 4, "init_std": "1/4", "learning_rate": "1/20", "loss": "mean"},
-                **{"steps": 50, **network},
-            },
+            "network": small | network,
         }
     )
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import symreln as sr
 from symreln.report.terminal import summary_of
 from tests.cases import derived
+from tests.own_specs import LINEAR
 
 
 def test_sizes_that_are_symbols_are_among_the_declared_parameters():
@@ -30,15 +31,9 @@ SMALL = {
         "Y": [["1.25", "-0.35", "0.35", "-1.25"], ["0.05", "0.45", "-0.45", "-0.05"]],
     },
     "pathway": [{"name": "all"}],
-    "network": {
-        "hidden": 50,
-        "init_std": "0.001",
-        "learning_rate": "0.05",
-        "loss": "mean",
-        "steps": 101,
-        "activation": "linear",
-        "weight_decay": "0.05",
-    },
+    "network": LINEAR
+    | {"hidden": 50, "init_std": "0.001", "learning_rate": "0.05", "steps": 101}
+    | {"weight_decay": "0.05"},
 }
 
 
