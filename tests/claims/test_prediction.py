@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 
 import symreln as sr
 from symreln.claims.constants import HALF
@@ -14,7 +15,7 @@ from symreln.claims.integration import coupled_matrices
 from symreln.claims.prediction import first_starts
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.starts import starts_of
-from symreln.errors import InputError
+from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_matrices import EqualModes
 from symreln.specs.spec import NetworkSpec, Parameter
@@ -22,8 +23,12 @@ from symreln.verdict.judge import Level
 from tests.cases import CASES, PLAIN_NETWORK, contexts_spec, derived, matrix_spec
 from tests.laws.full_flow import GatedNetwork, aligned_start, two_layers
 from tests.verdict.examples import (
+    CUBIC,
+    GOLDEN,
     RATIONAL,
     all_examples,
+    one_hot_contexts,
+    race,
     scaled_structure,
 )
 
@@ -325,3 +330,45 @@ def test_reduced_prediction_is_the_flow_in_full_spans(name):
     size = np.abs(expected.strengths).max()
     for label, strength in zip(labels, expected.strengths, strict=True):
         np.testing.assert_allclose(curves[label], strength, atol=1e-9 * size)
+
+
+# -- certified balls -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        contexts_spec(RATIONAL, 3, network={}),
+        contexts_spec(CUBIC, 4, network={}),
+        one_hot_contexts([GOLDEN], [(1,)], network={"init_std": Fraction(1, 10**12)}),
+        parametric(Fraction(7, 3)),
+    ],
+    ids=["rational", "degree 3", "tiny start", "parameter"],
+)
+def test_balls_contain_the_doubles(spec):
+    derivation = sr.derive(spec)
+    times = [0, 1, Fraction(1, 3), 100, 2500, 10**7]
+    balls = derivation.enclose(times, digits=40)
+    order = np.argsort([float(t) for t in times])
+    prediction = derivation.evaluate([float(times[i]) for i in order])
+    assert set(balls) == {mode.label for mode in prediction.modes}
+    for mode in prediction.modes:
+        for place, index in enumerate(order):
+            ball = balls[mode.label][index]
+            assert ball.rel_accuracy_bits() >= 40 * 3.32
+            double = mode.closed[place]
+            # A ball of 40 digits hardly contains a double; it lies within its rounding.
+            assert abs(ball - arb(double)) < abs(ball) * 1e-13
+
+
+def test_digits_asked_for_are_delivered_and_consistent():
+    derivation = sr.derive(contexts_spec(CUBIC, 3, network={}))
+    few, many = derivation.enclose([1234], 10), derivation.enclose([1234], 200)
+    for label, (ball,) in many.items():
+        assert ball.rel_accuracy_bits() >= 200 * 3.32
+        assert few[label][0].overlaps(ball)
+
+
+def test_only_closed_forms_can_be_enclosed():
+    with pytest.raises(NoClosedFormError, match="coupled modes"):
+        sr.derive(race(RATIONAL, network={})).enclose([0])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.prediction import predict_training
-from symreln.experiment.gates_held import GatesHeld, stage_ends
+from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
 from symreln.experiment.metrics import Interval, mutual_distance
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.verdicts import (
@@ -18,6 +20,7 @@ from symreln.experiment.verdicts import (
 )
 from tests.cases import derived
 from tests.experiment.test_confront import one_pathway, relu
+from tests.own_specs import SMALL
 
 NAMES = {"gdln": "GDLN", "relu": "ReLU network"}
 
@@ -169,6 +172,27 @@ def test_gates_agree_where_nearly_all_of_the_weight_has_one(shares, outcome):
     found = gates_verdict(held, 0.05, 0, None)
     assert found.outcome == outcome
     assert found.value == pytest.approx(np.mean(shares))
+
+
+BOUNDARY = {
+    "dataset": {"X": [[2, 1], [1, 2]], "Y": [[1, -1]]},
+    "pathway": [{"name": "first", "gate": [1, "/"]}, {"name": "second", "gate": ["/", 1]}],
+    "network": SMALL | {"hidden": 40, "init_std": "1/1000", "learning_rate": "1/100", "steps": 10},
+}
+
+
+def test_samples_on_the_boundary_of_a_pathway_are_not_compared():
+    numbers = sr.derive(sr.load(BOUNDARY)).at_values
+    assert [p.effective.pathway.boundary for p in numbers.pathways] == [(1,), (0,)]
+    activity = np.array([[[[1, 1], [0, 0]]]])
+    snapshots = {
+        "activity": activity,
+        "boundary": np.zeros_like(activity, dtype=bool),
+        "contribution": np.array([[[3.0, 1.0]]]),
+    }
+    run = SimpleNamespace(snapshots=snapshots, snapshot_steps=(9,), losses=np.zeros((1, 10)))
+    # Open on both samples is either pathway's; closed on both is neither's.
+    assert gates_held(numbers, run, (("stage 1", 9),)).shares.tolist() == [[0.75]]
 
 
 # -- constants -------------------------------------------------------------------------------------
