@@ -13,10 +13,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.starts import chain_of
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.closed import (
-    predict_aligned,
-    train_aligned,
-)
+from symreln.experiment.closed import predict_aligned, train_aligned
 from tests.own_specs import LINEAR
 
 #: Two closed pathways whose modes have rational s; inputs and outputs of their own.

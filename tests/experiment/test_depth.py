@@ -10,10 +10,7 @@ import pytest
 
 from symreln.lab.depth import compare_depth
 from symreln.lab.depth_report import depth_rows, depth_sentences, depth_to_json
-from symreln.lab.distributions import (
-    compare_crossings,
-    compare_curves,
-)
+from symreln.lab.distributions import compare_crossings, compare_curves
 from symreln.task_library.load import load
 from tests.cli.command import command
 

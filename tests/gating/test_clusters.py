@@ -9,12 +9,7 @@ from scipy.spatial.distance import cdist
 
 import symreln as sr
 from symreln.gating import algorithm_one
-from symreln.gating.clustering import (
-    DRAWN,
-    distinct_rows,
-    kmeans,
-    silhouette,
-)
+from symreln.gating.clustering import DRAWN, distinct_rows, kmeans, silhouette
 from symreln.gating.replay import (
     _GateSchedule,
     _replayed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -163,3 +164,34 @@ def test_what_is_cited_has_this_version():
     ]
     cff = re.search(r"^version: ([\d.]+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)
     assert [each and each[1] for each in (*versions, cff)] == [sr.__version__] * 3
+
+
+# -- what docstrings refer to ----------------------------------------------------------------------
+
+ROLE = re.compile(r":(?:mod|func|class|data|meth|attr|exc):`~?(symreln[\w.]*)`")
+
+
+def found(name: str) -> bool:
+    """Whether a dotted name is a module, or an attribute or a field of one of its objects."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            thing = import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            fields = getattr(thing, "__dataclass_fields__", {})
+            if not hasattr(thing, part) and part not in fields:
+                return False
+            thing = getattr(thing, part, None)
+        return True
+    return False
+
+
+def test_names_in_docstrings_are_there():
+    assert not found("symreln.nowhere")
+    assert not found("symreln.laws.law.Regime.nothing")
+    texts = {path: path.read_text() for path in (ROOT / "symreln").rglob("*.py")}
+    named = {(name, path.name) for path, text in texts.items() for name in ROLE.findall(text)}
+    assert len(named) > 50
+    assert [each for each in sorted(named) if not found(each[0])] == []

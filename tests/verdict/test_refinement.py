@@ -24,11 +24,7 @@ from tests.cases import matrix_spec
 from tests.exact.test_spectrum import check_identities
 from tests.laws.full_flow import GatedNetwork, aligned_start, strengths
 from tests.strategies import examples
-from tests.verdict.examples import (
-    common_and,
-    irrational_basis,
-    oblique_samples,
-)
+from tests.verdict.examples import common_and, irrational_basis, oblique_samples
 
 ROTATION = np.array([[2, -2, 1], [1, 2, 2], [2, 1, -2]])  # three times an orthogonal matrix
 
