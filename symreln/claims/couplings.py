@@ -13,7 +13,6 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim, FormulaValue
-from symreln.claims.probes import probe_bases
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Content, Math, Table
 from symreln.document.typeset import phrase, say
@@ -21,14 +20,13 @@ from symreln.document.words import Notation
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
-from symreln.exact.numeric import Vectors, balls, certified
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from flint import arb, arb_mat
+    from flint import arb
 
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.verdict.coupling import ModeCoupling
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 MOST_ENTRIES = 400
 #: _Couplings that the document lists one by one, and names in one cell.
 MOST_COUPLINGS, MOST_NAMES = 24, 8
-#: Below half of the last decimal that is printed of K and G.
-_OVERLAP_RADIUS = 1e-16
 #: Working precision of k at the declared values, in bits.
 BITS = 144
 
@@ -148,7 +144,7 @@ class _Couplings(Claim):
             k, g = _overlap_matrices(pathways[p], pathways[j])
         except InputError:  # float64 has no room for them; the certificate has their spaces
             return {"overlap": None, "input_overlap": None}
-        # Twelve decimals: they are certified beyond that. Adding 0.0 turns -0.0 into 0.0.
+        # Twelve decimals: float64 has some more. Adding 0.0 turns -0.0 into 0.0.
         return {"overlap": np.round(k, 12) + 0.0, "input_overlap": np.round(g, 12) + 0.0}
 
     def says(self) -> Iterator[Block]:
@@ -241,21 +237,13 @@ def _overlap_matrices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
 
-    Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
-    entries are certified to ``_OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
+    Shapes (modes of p, modes of j) and (modes of j, modes of p), in the bases of the pathways'
+    ``u`` and ``v``, whose entries are those of exact columns, correctly rounded.
+
+    Raises:
+        InputError: Float64 has no room for them.
     """
-    cross = source.effective.cross_sigma_x(target.effective)
-
+    cross = source.effective.cross_sigma_x(target.effective).to_numpy()
     # The columns of U_p and U_j vanish outside O_p and O_j: the masks are in them already.
-    def overlaps(vectors: list[Vectors]) -> list[arb_mat]:
-        (u, v), (u_source, v_source) = vectors
-        k, g = u.transpose() * u_source, v_source.transpose() * (balls(cross) * v)
-        return [k, g, v, v_source]
-
-    spectra = (target.spectrum, source.spectrum)
-    k, g, *ours = certified(spectra, overlaps, _OVERLAP_RADIUS)
-    signs = [
-        np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
-        for v, pathway in zip(ours, (target, source), strict=True)
-    ]
-    return signs[0][:, None] * k * signs[1], signs[1][:, None] * g * signs[0]
+    (u, _, v, _), (u_source, _, v_source, _) = target.to_numpy(), source.to_numpy()
+    return u.T @ u_source, v_source.T @ cross @ v

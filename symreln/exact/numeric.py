@@ -6,7 +6,7 @@ singular values are told apart as well as distant ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -14,12 +14,9 @@ from flint import arb, arb_mat, fmpq, fmpq_poly, fmpz_mat, fmpz_poly
 
 from symreln.errors import InputError
 from symreln.exact import enclosure
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, joint_spectrum
 
 _NumpyMode = tuple[float, np.ndarray]
-#: U of shape (n_y, modes) and V of shape (n_x, modes), degenerate modes one by one.
-Vectors = tuple[arb_mat, arb_mat]
 #: A column's entries that are not exactly 0: modes of structured data have few others.
 _Column = dict[int, arb]
 
@@ -168,77 +165,3 @@ def _pair(mode: Mode, point: Mapping[str, Fraction]) -> tuple[float, ...]:
     """Return (s, d), or (s,) where the mode has no d."""
     s = mode.s.to_float(point)
     return (s,) if mode.d is None else (s, mode.d.to_float(point))
-
-
-def certified(
-    spectra: Sequence[JointSpectrum],
-    product: Callable[[list[Vectors]], list[arb_mat]],
-    radius: float,
-) -> list[np.ndarray]:
-    """Return matrices made of singular vectors, each entry within ``radius`` and a last place.
-
-    u = Sigma^{yx} v / s in float64 is off by the rounding of Sigma^{yx} v over s, which for modes
-    of tiny s is more than what is printed. Here v comes from exact spaces in ball arithmetic.
-
-    Args:
-        spectra: Spectra without parameters.
-        product: Makes matrices of the vectors of the modes with s > 0 of every spectrum.
-        radius: Largest radius of a ball that is taken for its midpoint.
-
-    Raises:
-        ArithmeticError: No precision up to ``_MOST_BITS`` does.
-        InputError: Float64 has no room for an entry.
-    """
-    bits = _START_BITS
-    while bits <= _MOST_BITS:
-        with enclosure.precision(bits):
-            vectors = [found for spectrum in spectra if (found := _vectors(spectrum, bits))]
-            made = product(vectors) if len(vectors) == len(spectra) else []
-            if made and all(entry.rad() < radius for matrix in made for entry in matrix.entries()):
-                found = [
-                    np.array([float(entry.mid()) for entry in matrix.entries()]).reshape(
-                        matrix.nrows(), matrix.ncols()
-                    )
-                    for matrix in made
-                ]
-                if all(np.isfinite(each).all() for each in found):
-                    return found
-                msg = "products of singular vectors are beyond float64. Scale X"
-                raise InputError(msg)
-        bits *= 2
-    msg = f"singular vectors are not separated from dependent ones by {_MOST_BITS} bits"
-    raise ArithmeticError(msg)
-
-
-def balls(matrix: ExactMatrix) -> arb_mat:
-    """Return an exact matrix without parameters as balls at the working precision."""
-    found = arb_mat(*matrix.shape)
-    entries, denominator = matrix.triples()
-    known: dict[int, arb] = {}
-    for row, column, value in entries:
-        if value not in known:
-            known[value] = arb(value) / denominator
-        found[row, column] = known[value]
-    return found
-
-
-def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors | None:
-    """Return (U, V) of the modes with s > 0 as balls at the working precision.
-
-    None where it does not tell the vectors from dependent ones.
-    """
-    n_y, n_x = spectrum.sigma_yx.shape
-    sigma_yx, u, v = balls(spectrum.sigma_yx), list[arb](), list[arb]()
-    for mode in spectrum.modes:
-        if mode.is_null:
-            continue
-        columns = _ball_columns(_spanning(spectrum, mode.mode_class, {}), mode.root, bits)
-        s = mode.s.ball({}, bits)
-        if columns is None or not s > 0:
-            return None
-        own = [column.get(row, arb(0)) for column in columns for row in range(n_x)]
-        turned = arb_mat(len(columns), n_x, own)
-        u += (turned * sigma_yx.transpose() * (1 / s)).entries()
-        v += own
-    count = len(v) // n_x
-    return arb_mat(count, n_y, u).transpose(), arb_mat(count, n_x, v).transpose()
