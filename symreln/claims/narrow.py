@@ -16,12 +16,12 @@ from symreln.document.typeset import say, typeset
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.laws.law import Match
-from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, gain_of, narrow
+from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
 
 
 @record(eq=False)
@@ -154,7 +154,7 @@ def width_of(derivation: Derivation) -> _Width | None:
         for one in pathways:
             assert one.found is not None
             assert one.found.plateau is not None
-            everything = one.found.taken([entry.multiplicity for entry in one.found.modes])
+            everything = one.found.taken([entry.mode.multiplicity for entry in one.found.modes])
             plateau = plateau + everything - one.found.taken(one.found.plateau)
             least = least + everything - one.found.taken(one.found.least)
     return _Width(loss=plateau, least_loss=least, pathways=pathways)
@@ -210,7 +210,9 @@ def _narrow(
     """Decide what a pathway learns; ``whole`` is the same for all values of the parameters."""
     found = None
     if not reason:
-        entries = [_width_mode(pathway, mode) for mode in pathway.modes if not mode.is_null]
+        exact = pathway.spectrum.modes
+        learned = [mode for mode in pathway.modes if not mode.is_null]
+        entries = [WidthMode(label=m.label, mode=exact[m.number - 1]) for m in learned]
         found = narrow(entries, units)
         if found is not None and found.plateau is None:
             reason = "modes with equal s and different s²/d compete for its last unit"
@@ -222,20 +224,6 @@ def _narrow(
         found=found,
         undecided=reason,
         declared=not reason and any(n.parameters for n in numbers if n is not None),
-    )
-
-
-def _width_mode(pathway: PathwayDerivation, mode: ModeDerivation) -> WidthMode:
-    assert mode.d is not None  # it closes
-    return WidthMode(
-        label=mode.label,
-        multiplicity=mode.multiplicity,
-        s=mode.s,
-        d=mode.d,
-        gain=gain_of(
-            pathway.spectrum.classes[mode.class_index],
-            pathway.spectrum.modes[mode.number - 1].root,
-        ),
     )
 
 
@@ -255,7 +243,7 @@ def learned_counts(derivation: Derivation, *, least: bool = False) -> dict[str, 
         for entry, count in zip(
             one.found.modes, one.found.least if least else one.found.plateau, strict=True
         )
-        if count < entry.multiplicity
+        if count < entry.mode.multiplicity
     }
 
 
@@ -278,7 +266,7 @@ def check_decided(derivation: Derivation) -> None:
 def _learned(found: Narrow, counts: tuple[int, ...]) -> str:
     return ", ".join(
         entry.label
-        + f" ({count} of {entry.multiplicity} equal ones)" * (count < entry.multiplicity)
+        + f" ({count} of {entry.mode.multiplicity} equal ones)" * (count < entry.mode.multiplicity)
         for entry, count in zip(found.modes, counts, strict=True)
         if count
     )

@@ -23,7 +23,6 @@ from symreln.networks.effective import check_sizes, effective_dataset, image_dat
 from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
 from symreln.specs.spec import Spec
-from symreln.verdict.edge_level import judge_edges
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge
 from symreln.verdict.mode_classes import check_projection, image_spectrum
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
@@ -94,7 +93,7 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
             _check_projections(effective, spectra)
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
-            verdict = judge_edges(verdict, spec.sharing, spec.edges)
+            verdict = verdict.with_edges(spec.sharing, spec.edges)
         spectra = verdict.spectra
         left = _converged(goal, effective, verdict)
         stages.append(

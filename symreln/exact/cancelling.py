@@ -21,12 +21,12 @@ _Letter = tuple[Any, Any]
 
 
 def cancelled(expr: Any) -> Any:
-    """Return an expression as one quotient in lowest terms, zero by :func:`is_zero_fraction`."""
+    """Return an expression as one quotient in lowest terms, zero by :func:`_is_zero_fraction`."""
     found = sp.sympify(expr, strict=True)
-    return sp.S.Zero if is_zero_fraction(found) else sp.cancel(sp.together(found))
+    return sp.S.Zero if _is_zero_fraction(found) else sp.cancel(sp.together(found))
 
 
-def is_zero_fraction(expr: Any) -> bool:
+def _is_zero_fraction(expr: Any) -> bool:
     """Whether an expression is found to be zero; another may be zero all the same."""
     roots: dict[_Letter, int] = {}
     _collect(expr, roots, set())

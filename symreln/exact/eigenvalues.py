@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
@@ -39,6 +39,16 @@ class EigenvalueFamily:
     x: Mapping[Exponents, int] | None
     zeros: tuple[fmpz_mpoly, ...] = ()
 
+    def solve(self, block: Block) -> list[Eigenvalues]:
+        """Return the joint eigenvalues of one block."""
+        if block.size == 1:
+            values = [[action[0, 0]] for action in block.actions]
+            return [_of_actions(values, integers.identity(1), self)]
+        found = _constant(block, self)
+        if found is None:
+            found = _parametric(block, self)
+        return [_through_m(values) for values in found]
+
 
 @record
 class Eigenvalues:
@@ -60,17 +70,6 @@ class Eigenvalues:
     eigenvalue: Coefficients
     d: Coefficients | None
     vectors: ExactMatrix
-
-
-def solve_block(block: Block, family: EigenvalueFamily) -> list[Eigenvalues]:
-    """Return the joint eigenvalues of one block."""
-    if block.size == 1:
-        values = [[action[0, 0]] for action in block.actions]
-        return [_of_actions(values, integers.identity(1), family)]
-    found = _constant(block, family)
-    if found is None:
-        found = _parametric(block, family)
-    return [_through_m(values) for values in found]
 
 
 def _of_actions(
@@ -174,11 +173,26 @@ def _points(block: Block, family: EigenvalueFamily) -> Iterator[tuple[int, tuple
     degree = block.size * (block.size - 1) // 2 * max(of_m, of_x)
     degree += sum(int(polynomial.total_degree()) for polynomial in family.zeros)
     free = names + (family.x is not None)
-    for shifts in polynomials.lattice(free, degree):
+    for shifts in _lattice(free, degree):
         t, *rest = shifts if family.x is not None else (0, *shifts)
         point = tuple(2 + index + shift for index, shift in enumerate(rest))
         if all(polynomial(*point) != 0 for polynomial in family.zeros):
             yield t, point
+
+
+def _lattice(size: int, degree: int) -> Iterator[tuple[int, ...]]:
+    """Yield the points of whole numbers >= 0 whose sum is at most ``degree``, in order of the sum.
+
+    A polynomial of that total degree which vanishes at all of them is zero: by induction over
+    ``size`` and ``degree``, it vanishes where the last number is 0, so that the last variable
+    divides it, and the quotient, of one degree less, vanishes at the rest, moved by 1.
+    """
+    if not size:
+        yield ()
+        return
+    for total in range(degree + 1):
+        for bars in combinations(range(total + size - 1), size - 1):
+            yield tuple(b - a - 1 for a, b in pairwise((-1, *bars, total + size - 1)))
 
 
 def _at_point(block: Block, family: EigenvalueFamily, t: int, point: tuple[int, ...]) -> fmpq_mat:

@@ -8,10 +8,12 @@ from flint import fmpq, fmpq_mat, fmpq_poly
 
 from symreln.exact import polynomials
 from symreln.exact.factoring import factorisation
-from symreln.exact.scalar import Scalar, cleared
+from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from flint import fmpz, fmpz_mpoly
 
 
 Coefficients = tuple[Scalar, ...]
@@ -165,7 +167,18 @@ def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Coefficien
     names = coefficients[0].parameters
     _, found = factorisation(polynomials.in_x(coefficients))
     return [
-        (tuple(Scalar(names, c) for c in polynomials.by_powers_of_x(factor, names)), exponent)
+        (tuple(Scalar(names, c) for c in _by_powers_of_x(factor, names)), exponent)
         for factor, exponent in found
         if factor.degrees()[0] > 0
     ]
+
+
+def _by_powers_of_x(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
+    """Return c_j with the polynomial ± Σ c_j x^j, its leading coefficient positive."""
+    if factor.leading_coefficient() < 0:
+        factor = -factor
+    ring = polynomial_ring(parameters)
+    parts: list[dict[tuple[int, ...], fmpz]] = [{} for _ in range(int(factor.degrees()[0]) + 1)]
+    for exponents, coefficient in factor.to_dict().items():
+        parts[int(exponents[0])][tuple(int(e) for e in exponents[1:])] = coefficient
+    return [ring.from_dict(part) for part in parts]

@@ -15,7 +15,6 @@ second and leaves the first as its dual solution. It runs over any ordered field
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpq
@@ -60,12 +59,6 @@ def dot(a: Row, b: Row) -> Number:
         if x and y:
             total = x * y + total
     return total
-
-
-def fractions(values: Sequence[Number]) -> tuple[Fraction, ...]:
-    """Return rational numbers as fractions."""
-    found = [fmpq(value) for value in values]
-    return tuple(Fraction(int(value.p), int(value.q)) for value in found)
 
 
 def _phase_one(columns: list[list[Number]], height: int) -> tuple[list, list, bool]:

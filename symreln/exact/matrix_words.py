@@ -103,21 +103,19 @@ class Words:
             for word, v in self.terms.items()
         )
 
+    def derivative(self, velocity: Mapping[str, Words]) -> Words:
+        """Return the time derivative by the product rule.
 
-def derivative(words: Words, velocity: Mapping[str, Words]) -> Words:
-    """Return the time derivative by the product rule.
-
-    Args:
-        words: What is differentiated.
-        velocity: Derivative of every matrix that moves; others are constant.
-    """
-    return Words.of(
-        (word[:place] + inner + word[place + 1 :], value * factor)
-        for word, value in words.terms.items()
-        for place, (name, turned) in enumerate(word)
-        if (moves := velocity.get(name)) is not None
-        for inner, factor in (moves.T if turned else moves).terms.items()
-    )
+        Args:
+            velocity: Derivative of every matrix that moves; others are constant.
+        """
+        return Words.of(
+            (word[:place] + inner + word[place + 1 :], value * factor)
+            for word, value in self.terms.items()
+            for place, (name, turned) in enumerate(word)
+            if (moves := velocity.get(name)) is not None
+            for inner, factor in (moves.T if turned else moves).terms.items()
+        )
 
 
 def _transposed(word: Word) -> Word:

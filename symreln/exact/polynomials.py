@@ -7,16 +7,15 @@ vector), so division-free schoolbook algorithms over FLINT's sparse polynomials 
 from __future__ import annotations
 
 from functools import reduce
-from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from flint import fmpz, fmpz_mat, fmpz_mpoly
+from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers
 from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 
 Table = list[list[fmpz_mpoly]]
@@ -77,38 +76,12 @@ def in_x(coefficients: Sequence[Scalar]) -> fmpz_mpoly:
     return total
 
 
-def by_powers_of_x(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
-    """Return c_j with the polynomial ± Σ c_j x^j, its leading coefficient positive."""
-    if factor.leading_coefficient() < 0:
-        factor = -factor
-    ring = polynomial_ring(parameters)
-    parts: list[dict[tuple[int, ...], fmpz]] = [{} for _ in range(int(factor.degrees()[0]) + 1)]
-    for exponents, coefficient in factor.to_dict().items():
-        parts[int(exponents[0])][tuple(int(e) for e in exponents[1:])] = coefficient
-    return [ring.from_dict(part) for part in parts]
-
-
 def primitive(vector: Sequence[fmpz_mpoly]) -> list[fmpz_mpoly]:
     """Return the vector divided by the greatest common divisor of its entries."""
     common = reduce(lambda total, entry: total.gcd(entry), vector)
     if common.is_zero() or common.is_one():
         return list(vector)
     return [entry // common for entry in vector]
-
-
-def lattice(size: int, degree: int) -> Iterator[tuple[int, ...]]:
-    """Yield the points of whole numbers >= 0 whose sum is at most ``degree``, in order of the sum.
-
-    A polynomial of that total degree which vanishes at all of them is zero: by induction over
-    ``size`` and ``degree``, it vanishes where the last number is 0, so that the last variable
-    divides it, and the quotient, of one degree less, vanishes at the rest, moved by 1.
-    """
-    if not size:
-        yield ()
-        return
-    for total in range(degree + 1):
-        for bars in combinations(range(total + size - 1), size - 1):
-            yield tuple(b - a - 1 for a, b in pairwise((-1, *bars, total + size - 1)))
 
 
 def rows_at_point(columns: Sequence[Sequence[fmpz_mpoly]]) -> list[int]:

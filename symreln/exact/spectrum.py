@@ -20,7 +20,7 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.blocks import invariant_blocks
-from symreln.exact.eigenvalues import EigenvalueFamily, Eigenvalues, solve_block
+from symreln.exact.eigenvalues import EigenvalueFamily, Eigenvalues
 from symreln.exact.field import Coefficients, Field, linear
 from symreln.exact.linear import kernel
 from symreln.exact.matrix import ExactMatrix
@@ -372,7 +372,7 @@ def _classes(m: _Scaled, x: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
         [
             _mode_class(values, block.basis, (m[1], x[1]), names)
             for block in invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
-            for values in solve_block(block, family)
+            for values in family.solve(block)
         ]
     )
 

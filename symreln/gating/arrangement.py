@@ -43,7 +43,7 @@ from symreln.exact.int64 import (
     times_rows,
 )
 from symreln.exact.integers import kernel, pivot_columns
-from symreln.exact.linear_programming import direction, fractions
+from symreln.exact.linear_programming import direction
 from symreln.exact.matrix import ExactMatrix
 
 
@@ -217,7 +217,8 @@ def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, _Step |
     for side, strict in ((True, own), (False, [-v for v in own])):
         answer = direction([strict], weak, len(own))
         if answer is not None:
-            sides.append((side, _step(flat, primitive(fractions(answer)))))
+            vector = [Fraction(int(value.p), int(value.q)) for value in answer]
+            sides.append((side, _step(flat, primitive(vector))))
         elif not side:
             sides.append((False, None))
     return sides

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from symreln.exact.matrix_words import Letter, Rules, Words, derivative
+from symreln.exact.matrix_words import Letter, Rules, Words
 
 _P = sp.Symbol("P", positive=True)
 _LAMBDA = sp.Symbol("lambda", positive=True)
@@ -96,7 +96,7 @@ def flow_is_gradient(layers: int) -> bool:
     weights, direction = _of(layers), Words.letter("V")
     loss, found = _loss(weights), []
     for place in range(layers):
-        moved = derivative(loss, {f"W{place + 1}p": direction})
+        moved = loss.derivative({f"W{place + 1}p": direction})
         term = _term(place, weights["p"], _error("p", weights))
         found.append((moved + term.T @ direction).traced().is_zero)
     return all(found)
@@ -123,7 +123,7 @@ def decay_is_gradient() -> bool:
     """Prove that ½λ‖W‖² adds −λW to the flow."""
     weight, direction = Words.letter("W"), Words.letter("V")
     penalty = (weight.T @ weight).scale(_LAMBDA / 2)
-    moved = derivative(penalty, {"W": direction})
+    moved = penalty.derivative({"W": direction})
     return (moved - (weight.T @ direction).scale(_LAMBDA)).traced().is_zero
 
 

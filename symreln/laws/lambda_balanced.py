@@ -37,7 +37,7 @@ from symreln.errors import FloatRangeError, InputError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import Regime
-from symreln.laws.ops import phi
+from symreln.laws.ops import NUMPY
 from symreln.specs.arguments import float_times
 
 if TYPE_CHECKING:
@@ -59,22 +59,7 @@ def _words(names: str) -> list[sp.Symbol]:
     return list(sp.symbols(names, commutative=False))
 
 
-def unfit(regime: Regime) -> str:
-    """Say why no weights of a network may be given, or ""."""
-    if regime.layers != 2:
-        return f"the solution is of two layers of weights, and network.layers = {regime.layers}"
-    if regime.weight_decay:
-        return "the solution is without weight decay"
-    if regime.half_speed.holds:
-        return (
-            "the ReLU network of these data is linear at half speed; ask with activation = "
-            '"linear" for the linear network that it is, with weights W/√2 and half the learning '
-            "rate"
-        )
-    return ""
-
-
-def off_identity(matrix: ExactMatrix) -> tuple[Fraction, Fraction]:
+def _off_identity(matrix: ExactMatrix) -> tuple[Fraction, Fraction]:
     """Return the nearest multiple of the identity, and the square of how far it is.
 
     Args:
@@ -121,6 +106,21 @@ class BalancedMatrices:
     beta: Fraction
     balance: Fraction
     tau: Fraction = Fraction(1)
+
+    @staticmethod
+    def unfit(regime: Regime) -> str:
+        """Say why no weights of a network may be given, or ""."""
+        if regime.layers != 2:
+            return f"the solution is of two layers of weights, and network.layers = {regime.layers}"
+        if regime.weight_decay:
+            return "the solution is without weight decay"
+        if regime.half_speed.holds:
+            return (
+                "the ReLU network of these data is linear at half speed; ask with activation = "
+                '"linear" for the linear network that it is, with weights W/√2 and half the '
+                "learning rate"
+            )
+        return ""
 
     def residual(self) -> sp.Expr:
         """Zero exactly when the solution holds, for matrices of any size; see the module."""
@@ -215,7 +215,7 @@ def solve(
         needed = f"0 is needed of exact weights. Weights in floats are taken up to {TOLERANCE:g}"
         tolerance = Fraction(0)
     first, second = w1 @ w1.T, w2.T @ w2
-    (beta, coloured), (balance, off) = off_identity(sigma_x), off_identity(second - first)
+    (beta, coloured), (balance, off) = _off_identity(sigma_x), _off_identity(second - first)
     if beta <= 0 or coloured > tolerance**2 * beta**2 * n_x:
         msg = (
             f"{NAME}: the inputs are coloured: Sigma^x is off {_rounded(beta)} I by "
@@ -278,7 +278,7 @@ def _eigenbasis(sigma_yx: np.ndarray, shift: float) -> tuple[np.ndarray, np.ndar
 
 def _factor(rows: np.ndarray, eigenvalues: np.ndarray, beta: float, time: float) -> np.ndarray:
     """Return Y with QQᵀ = Y Yᵀ in the eigenbasis, at a time > 0 in units of tau."""
-    span = time * phi(2 * np.abs(eigenvalues) * time)
+    _, span = NUMPY.relaxed(2 * np.abs(eigenvalues), time)
     half = np.log(beta * span) / 2
     size = np.maximum(eigenvalues, 0) * time + half
     lower, scales = _pivoted(rows, size)

@@ -172,12 +172,6 @@ def same(one: Any, other: Any) -> bool:
     return vanish(one - other) or sp.simplify((one - other).rewrite(sp.exp)) == 0
 
 
-def same_exponent(one: Any, other: Any) -> bool:
-    """Whether two powers are the same, by their logarithms."""
-    exponents = [each.rewrite(sp.exp).as_base_exp()[1] for each in (one, other)]
-    return vanish(sp.expand(exponents[0] - exponents[1]))
-
-
 @lru_cache(maxsize=64)
 def proven_once(
     lines: Callable[..., Iterable[Line]], *arguments: Any, **regime: bool

@@ -91,10 +91,10 @@ def _log(x: Any) -> Any:
 def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x = rate * t
     with np.errstate(over="ignore"):
-        return np.exp(-x), t * phi(x)
+        return np.exp(-x), t * _phi(x)
 
 
-def phi(x: np.ndarray) -> np.ndarray:
+def _phi(x: np.ndarray) -> np.ndarray:
     r"""Return :math:`(1 - e^{-x})/x`, 1 at x = 0; positive, without cancellation."""
     some = np.where(x != 0, x, 1.0)
     return np.where(x != 0, -np.expm1(-some) / some, 1.0)

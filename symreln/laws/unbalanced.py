@@ -39,7 +39,6 @@ from symreln.laws.line import (
     integral,
     is_primitive,
     moves,
-    same_exponent,
     steps_line,
     vanish,
 )
@@ -310,7 +309,7 @@ class Unbalanced(Law):
             step,
             X,
             steps.per_step,
-            holds=same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
+            holds=_same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
         )
         h, start = sp.symbols("h u_0", positive=True)
         level = (h / 2 + sp.sqrt(h**2 / 4 + c**2 / 4)) * 2 / c
@@ -427,3 +426,9 @@ def _modulo(expression: sp.Expr, root: sp.Symbol, square: sp.Expr) -> sp.Expr:
     names = (expression.free_symbols | square.free_symbols) - {root}
     numerator = sp.QQ.frac_field(root, *sorted(names, key=str)).from_sympy(expression).numer
     return numerator.rem([numerator.ring.from_expr(root**2 - square)]).as_expr()
+
+
+def _same_exponent(one: Any, other: Any) -> bool:
+    """Whether two powers are the same, by their logarithms."""
+    exponents = [each.rewrite(sp.exp).as_base_exp()[1] for each in (one, other)]
+    return vanish(sp.expand(exponents[0] - exponents[1]))

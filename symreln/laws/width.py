@@ -25,6 +25,7 @@ a saddle, by the same determinant, and no other minimum exists (Baldi and Hornik
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import sympy as sp
 from flint import arb
@@ -34,7 +35,7 @@ from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.field import Field
-from symreln.exact.spectrum import ModeClass
+from symreln.exact.spectrum import Mode
 from symreln.laws.line import CANCELS, Line, moves, vanish
 
 #: Working precision of numbers that are shown.
@@ -47,25 +48,20 @@ class WidthMode:
 
     Attributes:
         label: Symbol of its strength.
-        multiplicity: How many equal modes it stands for.
-        s: Singular value, positive.
-        d: Input eigenvalue, positive.
-        gain: s²/d, twice what the mode takes off the loss.
+        mode: One of the equal modes: s > 0 and d > 0.
     """
 
     label: str
-    multiplicity: int
-    s: AlgebraicNumber
-    d: AlgebraicNumber
-    gain: AlgebraicNumber
+    mode: Mode
 
-
-def gain_of(mode_class: ModeClass, root: int) -> AlgebraicNumber:
-    """Return s²/d of one root of a class of conjugate modes that has a d."""
-    assert mode_class.d is not None
-    field = Field(mode_class.minpoly)
-    ratio = field.multiply(mode_class.eigenvalue, field.inverse(mode_class.d))
-    return AlgebraicNumber(minpoly=mode_class.minpoly, coefficients=ratio, root=root)
+    @cached_property
+    def gain(self) -> AlgebraicNumber:
+        """s²/d, twice what the mode takes off the loss."""
+        mode_class = self.mode.mode_class
+        assert mode_class.d is not None  # it closes
+        field = Field(mode_class.minpoly)
+        ratio = field.multiply(mode_class.eigenvalue, field.inverse(mode_class.d))
+        return mode_class.number(ratio, self.mode.root)
 
 
 @record(eq=False)
@@ -146,10 +142,10 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
         units: H, at least 1.
     """
     entries = tuple(modes)
-    if sum(entry.multiplicity for entry in entries) <= units:
+    if sum(entry.mode.multiplicity for entry in entries) <= units:
         return None
     least = _filled(entries, [entry.gain for entry in entries], units)
-    plateau = _filled(entries, [entry.s for entry in entries], units)
+    plateau = _filled(entries, [entry.mode.s for entry in entries], units)
     if _open_tie(entries, plateau):
         return Narrow(units=units, modes=entries, plateau=None, least=least, escapes=())
     escapes = tuple(
@@ -157,7 +153,7 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
         for alpha, held in enumerate(plateau)
         for beta, other in enumerate(plateau)
         if held
-        and other < entries[beta].multiplicity
+        and other < entries[beta].mode.multiplicity
         and order_key(entries[beta].gain, {}) < order_key(entries[alpha].gain, {})
     )
     return Narrow(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
@@ -169,17 +165,17 @@ def _filled(
     """Give units to the entries by decreasing size."""
     counts = [0] * len(entries)
     for index in sorted(range(len(entries)), key=lambda place: order_key(sizes[place], {})):
-        counts[index] = min(entries[index].multiplicity, units - sum(counts))
+        counts[index] = min(entries[index].mode.multiplicity, units - sum(counts))
     return tuple(counts)
 
 
 def _open_tie(entries: Sequence[WidthMode], counts: tuple[int, ...]) -> bool:
     """Whether an entry that got units has the s of one that lacks some, but another s²/d."""
     held = [i for i, count in enumerate(counts) if count]
-    short = [i for i, count in enumerate(counts) if count < entries[i].multiplicity]
+    short = [i for i, count in enumerate(counts) if count < entries[i].mode.multiplicity]
     return any(
         i != j
-        and order_key(entries[i].s, {}) == order_key(entries[j].s, {})
+        and order_key(entries[i].mode.s, {}) == order_key(entries[j].mode.s, {})
         and order_key(entries[i].gain, {}) != order_key(entries[j].gain, {})
         for i in held
         for j in short

@@ -85,7 +85,7 @@ def _why_not(derivation: Derivation) -> str:
         return f"the solution is of a single pathway, and the spec has {len(spec.pathways)}"
     if spec.pathways[0].then:
         return "the pathway's gate switches, and the solution is of a fixed one"
-    return lambda_balanced.unfit(derivation.known)
+    return lambda_balanced.BalancedMatrices.unfit(derivation.known)
 
 
 def white_inputs(derivation: Derivation) -> bool:
@@ -93,7 +93,8 @@ def white_inputs(derivation: Derivation) -> bool:
     if _why_not(derivation):
         return False
     sigma_x = derivation.pathways[0].effective.sigma_x
-    return sigma_x.is_constant and lambda_balanced.off_identity(sigma_x)[1] == 0
+    white = ExactMatrix.identity(sigma_x.shape[0]).scale(sigma_x.entry(0, 0))
+    return sigma_x.is_constant and sigma_x == white
 
 
 def _exact(weights: ExactMatrix | Rows | Number, name: str) -> tuple[ExactMatrix, bool]:

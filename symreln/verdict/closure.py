@@ -131,7 +131,7 @@ class _Search:
                 total, obstacle = self.total(node, group, inside=inside)
                 if obstacle:
                     names = self._names(node, group)
-                    return {}, obstacle.format(name=node_name(self.modes, node), names=names)
+                    return {}, obstacle.format(name=self.modes[node[0]].named(node[1]), names=names)
                 if total is not None:
                     found[node] = total
         return found, ""
@@ -141,7 +141,7 @@ class _Search:
         one, other = (_class(self.modes, n) for n in (node, group[0]))
         same = (one.minpoly, one.eigenvalue) == (other.minpoly, other.eigenvalue)
         what = "in d_eff" if same and one.d == other.d else "in d" if same else "in s"
-        names = ", ".join(node_name(self.modes, n) for n in sorted((node, group[0])))
+        names = ", ".join(self.modes[p].named(a) for p, a in sorted((node, group[0])))
         return f"{what} ({names})"
 
     def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
@@ -170,19 +170,6 @@ class _Search:
             if any(not (x - y).is_zero for x, y in zip(row, expected, strict=True)):
                 return None, "the couplings on {name} mix its conjugate modes"
         return gamma, ""
-
-
-def node_name(modes: tuple[PathwayModes, ...], node: Node) -> str:
-    """Return a class in words, by the numbers of its modes in the pathway's list."""
-    p, a = node
-    wanted = modes[p].classes[a]
-    numbers = [
-        str(number)
-        for number, mode in enumerate(modes[p].spectrum.modes, start=1)
-        if mode.mode_class is wanted
-    ]
-    shown = ", ".join(numbers[:4]) + (", …" if len(numbers) > 4 else "")
-    return f"mode{'s' if len(numbers) > 1 else ''} {shown} of '{modes[p].effective.pathway.name}'"
 
 
 def _class(modes: tuple[PathwayModes, ...], node: Node) -> ModeClass:

@@ -170,6 +170,11 @@ class StageCouplings:
         """Return the sets of classes that are linked by couplings, in the order of ``nodes``."""
         return components(nodes, ((c.target, c.source) for c in self.couplings))
 
+    def act_across(self, parts: tuple[frozenset[Node], ...]) -> bool:
+        """Whether modes that learn something are acted on by others that are not equal to them."""
+        part = {node: n for n, nodes in enumerate(parts) for node in nodes}
+        return any(part.get(c.target, part[c.source]) != part[c.source] for c in self.couplings)
+
 
 def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
     """Find every coupling between the pathways of one stage, exactly.

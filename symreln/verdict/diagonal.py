@@ -98,32 +98,31 @@ class Diagonality:
     word: tuple[_Arrow, ...] = ()
     entry: tuple[int, int] | None = None
 
-
-def decide_diagonal(edges: EdgeData) -> Diagonality:
-    """Return whether all data maps of a graph are diagonal in common bases; exact."""
-    generators = _generators(edges)
-    constant = all(matrix.is_constant for matrix in (*edges.sigma_yx, *edges.sigma_x.values()))
-    span = _Span()
-    outer = (node for node in edges.graph.nodes if not node.is_hidden)
-    waiting: list[tuple[_Arrow, tuple[_Arrow, ...]]] = [
-        (_Arrow(name="", source=n.name, target=n.name, matrix=integers.identity(n.size)), ())
-        for n in outer
-    ]
-    for looked, (arrow, word) in enumerate(waiting):  # grows while it is read
-        if looked > _MAX_PRODUCTS:
-            return Diagonality(
-                outcome=Truth.UNDECIDED, reason=f"more than {_MAX_PRODUCTS} products of the maps"
-            )
-        if arrow.source == arrow.target and arrow.matrix != arrow.matrix.transpose():
-            return _refuted(arrow, word, constant=constant)
-        if span.add(arrow):
-            waiting += [
-                (g.after(arrow), (g, *word)) for g in generators if g.source == arrow.target
-            ]
-    return Diagonality(
-        outcome=Truth.PROVEN,
-        reason="every product of the correlations that returns to its node is symmetric",
-    )
+    @classmethod
+    def of(cls, edges: EdgeData) -> Diagonality:
+        """Return whether all data maps of a graph are diagonal in common bases; exact."""
+        generators = _generators(edges)
+        constant = all(matrix.is_constant for matrix in (*edges.sigma_yx, *edges.sigma_x.values()))
+        span = _Span()
+        outer = (node for node in edges.graph.nodes if not node.is_hidden)
+        waiting: list[tuple[_Arrow, tuple[_Arrow, ...]]] = [
+            (_Arrow(name="", source=n.name, target=n.name, matrix=integers.identity(n.size)), ())
+            for n in outer
+        ]
+        for looked, (arrow, word) in enumerate(waiting):  # grows while it is read
+            if looked > _MAX_PRODUCTS:
+                reason = f"more than {_MAX_PRODUCTS} products of the maps"
+                return cls(outcome=Truth.UNDECIDED, reason=reason)
+            if arrow.source == arrow.target and arrow.matrix != arrow.matrix.transpose():
+                return _refuted(arrow, word, constant=constant)
+            if span.add(arrow):
+                waiting += [
+                    (g.after(arrow), (g, *word)) for g in generators if g.source == arrow.target
+                ]
+        return cls(
+            outcome=Truth.PROVEN,
+            reason="every product of the correlations that returns to its node is symmetric",
+        )
 
 
 def _refuted(arrow: _Arrow, word: tuple[_Arrow, ...], *, constant: bool) -> Diagonality:

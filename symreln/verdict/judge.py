@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
-from symreln.verdict.closure import Closure, node_name, symmetric_closure
+from symreln.verdict.closure import Closure, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
+from symreln.verdict.diagonal import Diagonality
 from symreln.verdict.mode_classes import Coefficients, Converged, PathwayModes
 from symreln.verdict.refinement import split_by_one, split_by_sums
 from symreln.verdict.residual import converged_pathways
@@ -26,7 +27,7 @@ from symreln.verdict.stage_symmetry import StageSymmetry
 if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
     from symreln.networks.effective import EffectiveDataset
-    from symreln.verdict.diagonal import Diagonality
+    from symreln.networks.shared_edges import EdgeData, Sharing
 
 #: Characters of an entry that is printed in a sentence; files have it exactly.
 _LONGEST_ENTRY = 32
@@ -93,6 +94,27 @@ class StageVerdict:
         """What every pathway of a closed stage has learned in the end."""
         return converged_pathways(self.modes, self.d_eff)
 
+    def with_edges(self, sharing: Sharing | str, edges: EdgeData) -> StageVerdict:
+        """Return the verdict on pathways that share edges, or have unequally many of them.
+
+        Args:
+            sharing: How they share edges, or why no list says it.
+            edges: The edges, and what drives them.
+        """
+        if isinstance(sharing, str):
+            decision = Diagonality.of(edges)
+            proven = decision.outcome is Truth.PROVEN
+            level = Level.COUPLED_MODES if proven else Level.COUPLED_MATRICES
+            reasons = (decision.reason, sharing)
+            return replace(self, level=level, reasons=reasons, d_eff={}, diagonal=decision)
+        if not sharing.is_shared or self.level is Level.COUPLED_MATRICES:
+            return self
+        equal = (
+            f"an edge is used by {', '.join(map(str, sharing.uses))} pathways at the places from "
+            "the input on, of equal data, so that edges of a place stay equal once they start equal"
+        )
+        return replace(self, level=Level.CLOSED_BY_SYMMETRY, reasons=(*self.reasons, equal))
+
 
 @record
 class DiagonalisabilityVerdict:
@@ -115,12 +137,6 @@ class DiagonalisabilityVerdict:
         if len(self.stages) == 1:
             return self.stages[0].reasons
         return tuple(f"stage {s.stage}: {reason}" for s in self.stages for reason in s.reasons)
-
-
-def acts_across(couplings: StageCouplings, parts: tuple[frozenset[Node], ...]) -> bool:
-    """Whether modes that learn something are acted on by others that are not equal to them."""
-    part = {node: n for n, nodes in enumerate(parts) for node in nodes}
-    return any(part.get(c.target, part[c.source]) != part[c.source] for c in couplings.couplings)
 
 
 def diagonalisable(spectrum: JointSpectrum) -> Truth:
@@ -295,7 +311,7 @@ def _decided(found: _Found) -> tuple[Level, tuple[str, ...], Closure | None]:
         equal = (
             f"{pairs} couple, but modes of equal s, equal d and equal total coupling stay equal "
             "once they start equal, and what acts on them from other modes adds up to 0"
-            if acts_across(couplings, closure.parts)
+            if couplings.act_across(closure.parts)
             else f"{pairs} couple, but the modes that couple have equal s, equal d and equal total "
             "coupling, so they stay equal once they start equal"
         )
@@ -336,8 +352,9 @@ def _without_symmetry(found: _Found) -> tuple[Level, str]:
         return Level.COUPLED_MATRICES, (
             f"{_leak(proven, modes)}, so the strengths alone, each starting anywhere, do not close"
         )
-    target, many = node_name(modes, first.target), first.target_class.multiplicity
-    mixes = f"the action of {node_name(modes, first.source)} mixes {target}, of multiplicity {many}"
+    source, target = (modes[p].named(a) for p, a in (first.source, first.target))
+    many = first.target_class.multiplicity
+    mixes = f"the action of {source} mixes {target}, of multiplicity {many}"
     if found.excluded:
         return Level.COUPLED_MATRICES, (
             f"{mixes}, and no other basis closes, so the strengths alone do not close"
@@ -373,7 +390,7 @@ def _coupled_pairs(couplings: StageCouplings, names: list[str]) -> str:
 
 
 def _leak(coupling: ModeCoupling, modes: tuple[PathwayModes, ...]) -> str:
-    source, target = node_name(modes, coupling.source), node_name(modes, coupling.target)
+    source, target = (modes[p].named(a) for p, a in (coupling.source, coupling.target))
     if coupling.target_class.is_null:
         return f"{source} drives null {target}"
     if coupling.leaves_span:

@@ -106,6 +106,16 @@ class PathwayModes:
         """The classes of the spectrum."""
         return self.spectrum.classes
 
+    def named(self, a: int) -> str:
+        """Return a class in words, by the numbers of its modes in the pathway's list."""
+        numbers = [
+            str(number)
+            for number, mode in enumerate(self.spectrum.modes, start=1)
+            if mode.mode_class is self.classes[a]
+        ]
+        shown = ", ".join(numbers[:4]) + (", …" if len(numbers) > 4 else "")
+        return f"mode{'s' if len(numbers) > 1 else ''} {shown} of '{self.effective.pathway.name}'"
+
     def krylov(self, a: int, length: int) -> list[ExactMatrix]:
         """Return w, T w, …, T^{length-1} w for the generators w of a class."""
         words = self._krylov.setdefault(a, [])

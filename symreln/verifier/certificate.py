@@ -8,11 +8,12 @@ at once, of which the first part is one.
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Any, Final
 
 from .numbers import CertificateError, refused, require, visible, work
-from .reading import Data, Given, canonical, is_digest
+from .reading import Data, Given, canonical
 from .routing_claims import check_routing
 from .sizes import Family
 from .stages import LEVELS, Stage, check_pathways
@@ -30,9 +31,9 @@ def verify(certificate: Any) -> tuple[str, ...]:
     v = Given(certificate).take(KEYS)
     try:
         said = canonical(certificate)
-        good = is_digest(v.digest.value) and v.digest.value == sha256(said).hexdigest()
+        good = _is_digest(v.digest.value) and v.digest.value == sha256(said).hexdigest()
         v.digest.require(good, "the SHA-256 of the rest")
-        v.spec.require(is_digest(v.spec.value), "the SHA-256 of the spec")
+        v.spec.require(_is_digest(v.spec.value), "the SHA-256 of the spec")
         v.free_constants.shows(0)
         work.allow(len(said))
         return tuple(map(visible, _lines(v, int(v.digest.value, 16))))
@@ -84,3 +85,8 @@ def _shape(stages: list[Stage]) -> list[Any]:
 
 
 __all__ = ["FORMAT", "LEVELS", "verify"]
+
+
+def _is_digest(value: Any) -> bool:
+    """Whether a value is a SHA-256 in hexadecimal digits."""
+    return type(value) is str and re.fullmatch("[0-9a-f]{64}", value) is not None

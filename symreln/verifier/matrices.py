@@ -16,7 +16,6 @@ bound of the right one) and widens the slots where that bound needs it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from functools import cached_property, reduce
 from itertools import compress, count, product
 from math import gcd
@@ -256,14 +255,9 @@ def equal(a: Matrix, b: Matrix) -> bool:
     return a.shape == b.shape and not combined([(a.one, a), (a.one * -1, b)])
 
 
-def common_below(below: Iterable[Poly], one: Poly) -> Poly:
-    """Return a common multiple of polynomials."""
-    return reduce(common_multiple, below, one)
-
-
 def assembled(entries: dict[tuple[int, int], Ratio], shape: tuple[int, int], one: Poly) -> Matrix:
     """Return the matrix of these entries."""
-    below = common_below((item.below for item in entries.values()), one)
+    below = reduce(common_multiple, (item.below for item in entries.values()), one)
     terms: Any = {}
     for (i, j), item in entries.items():
         for key, number in multiply(item.top, quotient(below, item.below) or {}).items():
@@ -273,7 +267,7 @@ def assembled(entries: dict[tuple[int, int], Ratio], shape: tuple[int, int], one
 
 def placed(parts: list[tuple[Matrix, int, int]], shape: tuple[int, int], one: Poly) -> Matrix:
     """Return the sum of matrices that begin at given (row, column)."""
-    below = common_below((part.below for part, _, _ in parts), one)
+    below = reduce(common_multiple, (part.below for part, _, _ in parts), one)
     terms: Any = {}
     for part, top, left in parts:
         for shift, factor in (quotient(below, part.below) or {}).items():

@@ -43,13 +43,25 @@ with the inputs permuted; :mod:`.stages` says why, and what is checked for it.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .matrices import Matrix, combined, common_below, equal, placed
-from .numbers import PRIME, Element, Ratio, multiply, power, quotient, rank, require, times, trace
+from .matrices import Matrix, combined, equal, placed
+from .numbers import (
+    PRIME,
+    Element,
+    Ratio,
+    common_multiple,
+    multiply,
+    power,
+    quotient,
+    rank,
+    require,
+    times,
+    trace,
+)
 from .reading import Data, Given, Reader
 
 MOST_COMPARED: Final = 400  # pairs of eigenvalues of two classes: a tenth of a second
@@ -107,6 +119,37 @@ class Pathway(SimpleNamespace):
             return self.b @ words
         seen = self.features @ (self.features.T @ words)
         return combined([(self.per_sample, seen)])
+
+    @classmethod
+    def read(cls, data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
+        """Read a pathway and check its modes, or that it is the image of an earlier one."""
+        v = given.take("name gate inputs outputs like commutator classes")
+        inputs = v.inputs.ascending(data.x.shape[0] - 1)
+        outputs = v.outputs.ascending(data.y.shape[0] - 1)
+        given.require(inputs and outputs, "of some inputs and outputs")
+        gate = _read_gate(data, v.gate)
+        p = cls(name=v.name.text(), path=given.path, moved=False, gate=gate)
+        p.outputs = {i: i for i in outputs}
+        p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate.value))
+        p.features = _gated(data, inputs, gate)
+        if v.like.there:
+            bare = not v.commutator.there and not v.classes.there
+            given.require(bare, "without claims where it is like another")
+            return _image(data, p, v.like, earlier)
+        p.root, p.tau, p.rho, p.shifted = p, None, {i: i for i in inputs}, {}
+        p.driven = data.drive(p.features.T).rows(p.outputs)
+        p.per_sample, p.data = data.per_sample, data
+        p.commutes = not v.commutator.there
+        if not p.commutes:
+            _commutator(data, p, v.commutator)
+        _spectrum(data, p, v.classes)
+        return p
+
+    def image(self, s: Any) -> Any:
+        """Return (inputs, outputs, gate) of the pathway that a symmetry maps this one onto."""
+        gate = tuple(map(self.key[2].__getitem__, s.origins))
+        inputs = sorted(s.inputs[i] for i in self.key[0])
+        return tuple(inputs), tuple(sorted(map(s.outputs.__getitem__, self.key[1]))), gate
 
     @cached_property
     def orthogonal(self) -> bool:
@@ -167,7 +210,7 @@ def _read_gate(data: Data, given: Given) -> list[Any]:
     return [gains[g] for g in values]
 
 
-def gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
+def _gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
     """Return F = X_p diag(g), some inputs by all samples; on None they are made orthogonal."""
     place, shape = {i: k for k, i in enumerate(inputs)}, (len(inputs), data.samples)
     one, on = data.constant(1), [j for j, g in enumerate(gate) if g is None]
@@ -207,36 +250,11 @@ def _orthogonal(data: Data, entries: Any, on: list[int]) -> Any:
     return {(i, j): item for j, column in columns.items() for i, item in off(column).items()}
 
 
-def read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
-    """Read a pathway and check its modes, or that it is the image of an earlier one."""
-    v = given.take("name gate inputs outputs like commutator classes")
-    inputs = v.inputs.ascending(data.x.shape[0] - 1)
-    outputs = v.outputs.ascending(data.y.shape[0] - 1)
-    given.require(inputs and outputs, "of some inputs and outputs")
-    gate = _read_gate(data, v.gate)
-    p = Pathway(name=v.name.text(), path=given.path, moved=False, gate=gate)
-    p.outputs = {i: i for i in outputs}
-    p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate.value))
-    p.features = gated(data, inputs, gate)
-    if v.like.there:
-        bare = not v.commutator.there and not v.classes.there
-        given.require(bare, "without claims where it is like another")
-        return _image(data, p, v.like, earlier)
-    p.root, p.tau, p.rho, p.shifted = p, None, {i: i for i in inputs}, {}
-    p.driven = data.drive(p.features.T).rows(p.outputs)
-    p.per_sample, p.data = data.per_sample, data
-    p.commutes = not v.commutator.there
-    if not p.commutes:
-        _commutator(data, p, v.commutator)
-    _spectrum(data, p, v.classes)
-    return p
-
-
 def _image(data: Data, p: Pathway, given: Given, earlier: list[Pathway]) -> Pathway:
     place, n = given.items(2)
     other = earlier[place.integer(len(earlier) - 1)]
     s = data.symmetries[n.integer(len(data.symmetries) - 1)]
-    given.require(image(other.key, s) == p.key, "the image of that pathway")
+    given.require(other.image(s) == p.key, "the image of that pathway")
     root = p.root = other.root
     p.rho = {i: s.inputs[k] for i, k in other.rho.items()}
     p.tau = [s.outputs[o] for o in (other.tau or range(data.y.shape[0]))]
@@ -246,13 +264,6 @@ def _image(data: Data, p: Pathway, given: Given, earlier: list[Pathway]) -> Path
     p.from_root = {own[k]: home[i] for i, k in p.rho.items()}
     p.moved, p.commutes, p.classes = True, root.commutes, root.classes
     return p
-
-
-def image(key: Any, s: Any) -> Any:
-    """Return (inputs, outputs, gate) of the image of a pathway."""
-    gate = tuple(map(key[2].__getitem__, s.origins))
-    inputs = sorted(s.inputs[i] for i in key[0])
-    return tuple(inputs), tuple(sorted(map(s.outputs.__getitem__, key[1]))), gate
 
 
 def _commutator(data: Data, p: Pathway, given: Given) -> None:
@@ -417,7 +428,7 @@ def _invertible(data: Data, c: ModeClass) -> bool:
     """Whether lambda has an inverse modulo f: multiplication by it has full rank."""
     columns, element = [], c.eigenvalue
     for _ in range(c.degree):
-        whole = common_below((item.below for item in element), data.one)
+        whole = reduce(common_multiple, (item.below for item in element), data.one)
         columns.append(
             {
                 n: data.at_point(multiply(x.top, quotient(whole, x.below) or {}))

@@ -107,11 +107,6 @@ def canonical(value: dict[str, Any]) -> bytes:
     return json.dumps({k: v for k, v in value.items() if k != "digest"}, sort_keys=True).encode()
 
 
-def is_digest(value: Any) -> bool:
-    """Whether a value is a SHA-256 in hexadecimal digits."""
-    return type(value) is str and re.fullmatch("[0-9a-f]{64}", value) is not None
-
-
 class Given:
     """A value of a certificate and the place where it stands, which refusals name."""
 

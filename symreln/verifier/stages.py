@@ -59,7 +59,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, Part, combined, products
-from .mode_claims import ModeClass, Pathway, image, read_pathway
+from .mode_claims import ModeClass, Pathway
 from .numbers import Element, Ratio, power, rank, require, times, trace
 from .reading import Data, Given, named
 
@@ -131,7 +131,7 @@ class Stage:
         self.data, self.given, self.paths = data, given, list[Pathway]()
         self.initial_loss = data.loss
         for item in v.pathways.items():
-            self.paths.append(read_pathway(data, item, self.paths))
+            self.paths.append(Pathway.read(data, item, self.paths))
         self.one = data.constant(1)
         self.roots = [(place, p) for place, p in enumerate(self.paths) if not p.moved]
         self.moves = self._moves()
@@ -171,7 +171,7 @@ class Stage:
         for s in self.data.symmetries:
             move = []
             for place, p in enumerate(self.paths):
-                own, images = places[p.key], places.get(image(p.key, s), [])
+                own, images = places[p.key], places.get(p.image(s), [])
                 move.append(images[own.index(place)] if len(images) == len(own) else -1)
             good = sorted(move) == list(range(len(self.paths)))
             roots = [p.root for p in self.paths]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symreln.exact.matrix_words import Words, derivative
+from symreln.exact.matrix_words import Words
 
 
 def test_words_follow_the_rules_of_matrices():
@@ -29,7 +29,7 @@ def test_words_follow_the_rules_of_matrices():
     assert not (a @ b - b @ a).is_zero
     assert (a @ b - b @ a).traced().is_zero
     assert (a @ b.T - b @ a.T).traced().is_zero
-    moved = derivative(a @ b.T, {"A": b, "B": c})
+    moved = (a @ b.T).derivative({"A": b, "B": c})
     assert (moved - b @ b.T - a @ c.T).is_zero
     orthonormal = {(("A", True), ("A", False)): ()}
     assert (b @ a.T @ a @ c).under(orthonormal).terms == (b @ c).terms

@@ -96,12 +96,12 @@ def test_escapes_are_the_unstable_directions(modes, units):
     (one,) = derivation.narrow
     found = one.found
     assert found is not None
-    s = np.array([e.s.to_float() for e in found.modes])
-    d = np.array([e.d.to_float() for e in found.modes])
+    s = np.array([e.mode.s.to_float() for e in found.modes])
+    d = np.array([e.mode.d.to_float() for e in found.modes])
     if found.plateau is None:
         assert "equal s" in one.undecided
         return
-    if any(e.multiplicity > 1 for e in found.modes):
+    if any(e.mode.multiplicity > 1 for e in found.modes):
         return
     held = np.flatnonzero(found.plateau)
     w1, w2 = np.zeros((units, len(s))), np.zeros((len(s), units))

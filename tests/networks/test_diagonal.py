@@ -15,7 +15,7 @@ from symreln.networks.gdln import Network
 from symreln.networks.parts import Edge, Node
 from symreln.networks.shared_edges import EdgeData
 from symreln.specs.spec import Dataset
-from symreln.verdict.diagonal import decide_diagonal
+from symreln.verdict.diagonal import Diagonality
 from tests.networks.examples import dataset
 from tests.strategies import diagonal, exact, examples, orthogonal, rectangle, seeds
 
@@ -51,7 +51,7 @@ def diagonal_data(seed: int) -> EdgeData:
 @settings(max_examples=15, deadline=None)
 @given(seeds)
 def test_what_is_diagonal_by_construction_is_proven(seed: int):
-    assert decide_diagonal(diagonal_data(seed)).outcome is Truth.PROVEN
+    assert Diagonality.of(diagonal_data(seed)).outcome is Truth.PROVEN
 
 
 @examples(120)
@@ -70,14 +70,14 @@ def test_for_one_pathway_it_is_the_commutator(seed: int):
         return
     commutes = joint_spectrum(whole.sigma_yx[0], whole.sigma_x[0, 0]).commutator is None
     expected = Truth.PROVEN if commutes else Truth.REFUTED
-    assert decide_diagonal(whole).outcome is expected
+    assert Diagonality.of(whole).outcome is expected
 
 
 def test_data_that_do_not_are_refuted_with_a_witness():
     x = ExactMatrix.from_rows([[1, 0, 0], [0, 1, 1]])
     y = ExactMatrix.from_rows([[1, 1, 0], [0, 1, 2]])
     data = two_parts(x, y, (1, 1, 0))
-    found = decide_diagonal(data)
+    found = Diagonality.of(data)
     assert found.outcome is Truth.REFUTED
     assert "at node 'y' the product Sigma^yx(2) Sigma^yx(1)^T is not symmetric" in found.reason
     product = data.sigma_yx[1] @ data.sigma_yx[0].T
@@ -99,7 +99,7 @@ def test_a_rotation_between_pathways_is_refuted_although_all_products_commute():
     )
     ends = (("x", "a"), ("x", "b"), ("a", "y"), ("b", "y"))
     edges = tuple(Edge(name=a + b, source=a, target=b) for a, b in ends)
-    found = decide_diagonal(EdgeData(graph=Network(nodes=nodes, edges=edges), dataset=data))
+    found = Diagonality.of(EdgeData(graph=Network(nodes=nodes, edges=edges), dataset=data))
     assert found.outcome is Truth.REFUTED
 
 
@@ -113,6 +113,6 @@ def scaled(c: Scalar, targets: ExactMatrix) -> EdgeData:
 def test_with_parameters_it_is_proven_for_all_values_or_left_open():
     c = Scalar.symbol("c", ("c",))
     plain = ExactMatrix.from_rows([[1, 2], [3, 4]]).promoted(("c",))
-    assert decide_diagonal(scaled(c, plain)).outcome is Truth.PROVEN
+    assert Diagonality.of(scaled(c, plain)).outcome is Truth.PROVEN
     shear = ExactMatrix.from_rows([[0, 1], [0, 0]]).promoted(("c",)).scale(c)
-    assert decide_diagonal(scaled(c, plain + shear)).outcome is Truth.UNDECIDED
+    assert Diagonality.of(scaled(c, plain + shear)).outcome is Truth.UNDECIDED

@@ -18,7 +18,7 @@ from symreln.document.document_model import (
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.verdict.judge import Level, acts_across
+from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
@@ -183,7 +183,7 @@ def _witness(value: Scalar, derivation: Derivation) -> Content:
 
 def _symmetry(stage: StageDerivation) -> Block:
     """Say how couplings close by symmetry; the derivation has the equation."""
-    if acts_across(stage.verdict.couplings, stage.verdict.components):
+    if stage.verdict.couplings.act_across(stage.verdict.components):
         return say(
             r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a part "
             "start equal. The coupling terms of the other modes of its part add up to a multiple "
