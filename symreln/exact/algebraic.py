@@ -326,19 +326,12 @@ class AlgebraicNumber:
 
         if self.is_long and name:
             return self._symbol(name)
-        table = dict(symbols or {})
-        value = self.scalar
-        if value is not None:
-            return radicals.square_root(value, table) if self.is_sqrt else value.to_sympy(table)
-        short = self.shortest
-        if len(short.minpoly) == 3:
-            quadratic, outside = radicals.Quadratic.of(
-                short.minpoly, short.coefficients, short.root
-            )
-            if self.is_sqrt:
-                return quadratic.square_root(outside, table)
-            return quadratic.to_sympy(outside, table)
-        return self._symbol(name)
+        short, table = self.shortest, dict(symbols or {})
+        if self.scalar is None and len(short.minpoly) > 3:
+            return self._symbol(name)
+        return radicals.in_radicals(
+            short.minpoly, short.coefficients, short.root, table, is_sqrt=self.is_sqrt
+        )
 
     def _symbol(self, name: str) -> sp.Symbol:
         import sympy as sp

@@ -80,7 +80,24 @@ def _square_part(number: int) -> tuple[int, int]:
     return square, free
 
 
-def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+def in_radicals(
+    minpoly: tuple[Scalar, ...],
+    coefficients: tuple[Scalar, ...],
+    root: int,
+    symbols: Mapping[str, sp.Symbol],
+    *,
+    is_sqrt: bool,
+) -> sp.Expr:
+    """Return g(theta), or its non-negative square root, of theta of degree 2 or without theta."""
+    value, *others = coefficients
+    if all(other.is_zero for other in others):
+        return _square_root(value, symbols) if is_sqrt else value.to_sympy(symbols)
+    quadratic, outside = _Quadratic.of(minpoly, coefficients, root)
+    make = quadratic.square_root if is_sqrt else quadratic.to_sympy
+    return make(outside, symbols)
+
+
+def _square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return the non-negative square root of a rational function that is not negative."""
     if value.is_zero:
         return sp.S.Zero
@@ -105,7 +122,7 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
 
 
 @record(kw_only=False)
-class Quadratic:
+class _Quadratic:
     """a + sign·b·√r with rational functions a, b and a square-free polynomial r.
 
     Attributes:
@@ -123,7 +140,7 @@ class Quadratic:
     @classmethod
     def of(
         cls, minpoly: tuple[Scalar, ...], coefficients: tuple[Scalar, ...], root: int
-    ) -> tuple[Quadratic, Scalar]:
+    ) -> tuple[_Quadratic, Scalar]:
         """Return g(theta) and the root's own |h|, theta = (-f1 ± √disc)/(2 f2), disc = h²·r."""
         f0, f1, f2 = minpoly
         outside, inside = _split_square(f1 * f1 - f0 * f2 * 4)
@@ -147,7 +164,7 @@ class Quadratic:
         if not square.is_constant():
             # √(h²·x) = |h|·√x, and dividing |outside| by h² > 0 keeps the sign of b·|outside|.
             h = Scalar(self.a.parameters, square)
-            less = Quadratic(self.a / (h * h), self.b, self.r, self.sign)
+            less = _Quadratic(self.a / (h * h), self.b, self.r, self.sign)
             inner = less.square_root(outside / (h * h), symbols)
             return _absolute_factors(h, symbols) * inner
         rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols, square=True)
@@ -171,8 +188,8 @@ class Quadratic:
         if sign == 0 or n_sign == 0:
             return None
         n = norm * n_sign
-        plus = square_root((self.a + n) / 2, symbols)
-        minus = square_root((self.a - n) / 2, symbols)
+        plus = _square_root((self.a + n) / 2, symbols)
+        minus = _square_root((self.a - n) / 2, symbols)
         return plus + self.sign * sign * minus
 
 

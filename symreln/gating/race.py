@@ -48,7 +48,7 @@ from symreln.verdict.directions import (
     gate_spectrum,
     singular_pairs,
 )
-from symreln.verdict.faces import Face, face_of
+from symreln.verdict.faces import Face
 
 #: Relative distance from which float64 may say that two rates differ at a value.
 _NEAR = 1e-6
@@ -279,7 +279,7 @@ class _Course:
         if known and len(known.faces) == 1 and rank(at.select(columns=edge)) == len(edge):
             return
         alike = moved_gates(signs, self.group)
-        face = face_of(self.inputs, self.residual, signs, at) if max(alike) == signs else None
+        face = Face.of(self.inputs, self.residual, signs, at) if max(alike) == signs else None
         if face is None:
             return
         if known is None:

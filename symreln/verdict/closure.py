@@ -48,48 +48,49 @@ class Closure:
     parts: tuple[frozenset[Node], ...]
     d_eff: dict[Node, Coefficients]
 
+    @classmethod
+    def of(
+        cls,
+        modes: tuple[PathwayModes, ...],
+        symmetry: StageSymmetry,
+        pairs: Sequence[tuple[Node, Node]],
+        components: Sequence[frozenset[Node]],
+    ) -> Closure | str:
+        """Return what closes by symmetry, or what stands in the way.
 
-def symmetric_closure(
-    modes: tuple[PathwayModes, ...],
-    symmetry: StageSymmetry,
-    pairs: Sequence[tuple[Node, Node]],
-    components: Sequence[frozenset[Node]],
-) -> Closure | str:
-    """Return what closes by symmetry, or what stands in the way.
+        A component falls into parts of equal f, s, d and d_eff. With larger parts nothing closes
+        that does not close with these: the sums over them are sums of theirs.
 
-    A component falls into parts of equal f, s, d and d_eff. With larger parts nothing closes that
-    does not close with these: the sums over them are sums of theirs.
-
-    Args:
-        modes: The modes of a stage's pathways.
-        symmetry: Which pathways are alike.
-        pairs: (class, class that acts on it) of all couplings.
-        components: Sets of classes that couplings link.
-    """
-    search = _Search(modes, symmetry)
-    parts: list[frozenset[Node]] = []
-    d_eff: dict[Node, Coefficients] = {}
-    for component in components:
-        acting = _sources(component, pairs)
-        gamma, obstacle = search.gammas(acting, search.kinds.get)
-        if obstacle:
-            return obstacle
-        known = {}
-        for node in component:
-            own = _class(modes, node).d or ()
-            total = gamma.get(node)
-            known[node] = own if total is None else tuple(map(add, own, total))
-        found: dict[object, list[Node]] = {}
-        for node in sorted(component):
-            found.setdefault((search.kinds[node], known[node]), []).append(node)
-        if len(found) > len({search.kinds[node] for node in component}):
-            part_of = {node: n for n, part in enumerate(found.values()) for node in part}
-            _, obstacle = search.gammas(acting, part_of.get)
+        Args:
+            modes: The modes of a stage's pathways.
+            symmetry: Which pathways are alike.
+            pairs: (class, class that acts on it) of all couplings.
+            components: Sets of classes that couplings link.
+        """
+        search = _Search(modes, symmetry)
+        parts: list[frozenset[Node]] = []
+        d_eff: dict[Node, Coefficients] = {}
+        for component in components:
+            acting = _sources(component, pairs)
+            gamma, obstacle = search.gammas(acting, search.kinds.get)
             if obstacle:
                 return obstacle
-        parts += map(frozenset, found.values())
-        d_eff |= {node: known[node] for node in gamma}
-    return Closure(parts=tuple(parts), d_eff=d_eff)
+            known = {}
+            for node in component:
+                own = _class(modes, node).d or ()
+                total = gamma.get(node)
+                known[node] = own if total is None else tuple(map(add, own, total))
+            found: dict[object, list[Node]] = {}
+            for node in sorted(component):
+                found.setdefault((search.kinds[node], known[node]), []).append(node)
+            if len(found) > len({search.kinds[node] for node in component}):
+                part_of = {node: n for n, part in enumerate(found.values()) for node in part}
+                _, obstacle = search.gammas(acting, part_of.get)
+                if obstacle:
+                    return obstacle
+            parts += map(frozenset, found.values())
+            d_eff |= {node: known[node] for node in gamma}
+        return cls(parts=tuple(parts), d_eff=d_eff)
 
 
 def _sources(

@@ -166,6 +166,29 @@ class StageCouplings:
     couplings: tuple[ModeCoupling, ...]
     coupled_pairs: tuple[tuple[int, int], ...]
 
+    @classmethod
+    def of(cls, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
+        """Find every coupling between the pathways of one stage, exactly.
+
+        Pairs of pathways that a symmetry maps to each other are decided once.
+        """
+        found: list[ModeCoupling] = []
+        pairs: list[tuple[int, int]] = []
+        known: dict[tuple[int, int], list[ModeCoupling] | None] = {}
+        for p, j in symmetry.ordered_pairs:
+            origin = symmetry.origin(p, j)
+            if origin == (p, j):
+                known[origin] = _pair_couplings(modes, p, j)
+            couplings = known[origin]
+            if couplings is None:
+                continue
+            pairs.append((p, j))
+            found += (
+                couplings if origin == (p, j) else [_moved(c, p, j, symmetry) for c in couplings]
+            )
+        found.sort(key=lambda c: (c.target[0], c.source[0], c.source[1], c.target[1]))
+        return cls(couplings=tuple(found), coupled_pairs=tuple(pairs))
+
     def components(self, nodes: list[Node]) -> list[frozenset[Node]]:
         """Return the sets of classes that are linked by couplings, in the order of ``nodes``."""
         return components(nodes, ((c.target, c.source) for c in self.couplings))
@@ -174,27 +197,6 @@ class StageCouplings:
         """Whether modes that learn something are acted on by others that are not equal to them."""
         part = {node: n for n, nodes in enumerate(parts) for node in nodes}
         return any(part.get(c.target, part[c.source]) != part[c.source] for c in self.couplings)
-
-
-def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:
-    """Find every coupling between the pathways of one stage, exactly.
-
-    Pairs of pathways that a symmetry maps to each other are decided once.
-    """
-    found: list[ModeCoupling] = []
-    pairs: list[tuple[int, int]] = []
-    known: dict[tuple[int, int], list[ModeCoupling] | None] = {}
-    for p, j in symmetry.ordered_pairs:
-        origin = symmetry.origin(p, j)
-        if origin == (p, j):
-            known[origin] = _pair_couplings(modes, p, j)
-        couplings = known[origin]
-        if couplings is None:
-            continue
-        pairs.append((p, j))
-        found += couplings if origin == (p, j) else [_moved(c, p, j, symmetry) for c in couplings]
-    found.sort(key=lambda c: (c.target[0], c.source[0], c.source[1], c.target[1]))
-    return StageCouplings(couplings=tuple(found), coupled_pairs=tuple(pairs))
 
 
 def _moved(coupling: ModeCoupling, p: int, j: int, symmetry: StageSymmetry) -> ModeCoupling:

@@ -48,6 +48,47 @@ class Face:
         size = self.inner.shape[1]
         return joint_spectrum(self.inner, ExactMatrix.zeros(size, size, self.inner.parameters))
 
+    @classmethod
+    def of(
+        cls, inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int], at: ExactMatrix
+    ) -> Face | None:
+        """Return a face, or None where nothing drives its units.
+
+        Args:
+            inputs: X, shape (n_x, P).
+            residual: R, shape (n_y, P).
+            signs: 1 open, 0 on the boundary, -1 closed, one a sample.
+            at: X at a value of the parameter, which says how boundary samples open each other.
+        """
+        edge = [place for place, sign in enumerate(signs) if not sign]
+        sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
+        inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
+        if inner.is_zero:
+            return None
+        strict = [
+            sample.scale(sign)
+            for place, sign in enumerate(signs)
+            if sign and not (sample := inputs.select(columns=[place])).is_zero
+        ]
+        weak = [inputs.select(columns=[])]
+        for chosen, other in _walls(at, edge):
+            ray = _off(inputs, chosen, other)
+            there = ray if at is inputs else _off(at, chosen, other)
+            (direction_there,), samples = columns(there), columns(at)
+            for sign in (1, -1):
+                opened = [z for z in edge if dot(direction_there, samples[z]) * sign > 0]
+                drive = sigma @ ray
+                if opened:
+                    on, targets = inputs.select(columns=opened), residual.select(columns=opened)
+                    drive += (targets @ (on.T @ ray)).scale(Fraction(1, inputs.shape[1]))
+                weak.append((sigma.T @ drive).scale(sign).reduced())
+        return cls(
+            sigma=sigma,
+            inner=inner,
+            strict=ExactMatrix.beside(strict).reduced(),
+            weak=ExactMatrix.beside(weak).reduced(),
+        )
+
 
 @record(eq=False)
 class _Held:
@@ -75,53 +116,12 @@ def held_on(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) ->
         signs: 1 open, 0 on the boundary, -1 closed, one a sample.
     """
     closed = tuple(s if any(x) else -1 for s, x in zip(signs, columns(inputs), strict=True))
-    face = face_of(inputs, residual, closed, inputs)
+    face = Face.of(inputs, residual, closed, inputs)
     if face is None:
         return None
     pair = singular_pairs(face.spectrum)[0]
     v = pair.opened_by(columns(face.strict), columns(face.weak))
     return None if v is None else _Held(signs=closed, face=face, pair=pair, v=v)
-
-
-def face_of(
-    inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int], at: ExactMatrix
-) -> Face | None:
-    """Return a face, or None where nothing drives its units.
-
-    Args:
-        inputs: X, shape (n_x, P).
-        residual: R, shape (n_y, P).
-        signs: 1 open, 0 on the boundary, -1 closed, one a sample.
-        at: X at a value of the parameter, which says how boundary samples open each other.
-    """
-    edge = [place for place, sign in enumerate(signs) if not sign]
-    sigma = gated_correlation(inputs, residual, [int(sign > 0) for sign in signs])
-    inner = (sigma @ complement_projector(inputs.select(columns=edge))).reduced()
-    if inner.is_zero:
-        return None
-    strict = [
-        sample.scale(sign)
-        for place, sign in enumerate(signs)
-        if sign and not (sample := inputs.select(columns=[place])).is_zero
-    ]
-    weak = [inputs.select(columns=[])]
-    for chosen, other in _walls(at, edge):
-        ray = _off(inputs, chosen, other)
-        there = ray if at is inputs else _off(at, chosen, other)
-        (direction_there,), samples = columns(there), columns(at)
-        for sign in (1, -1):
-            opened = [z for z in edge if dot(direction_there, samples[z]) * sign > 0]
-            drive = sigma @ ray
-            if opened:
-                on, targets = inputs.select(columns=opened), residual.select(columns=opened)
-                drive += (targets @ (on.T @ ray)).scale(Fraction(1, inputs.shape[1]))
-            weak.append((sigma.T @ drive).scale(sign).reduced())
-    return Face(
-        sigma=sigma,
-        inner=inner,
-        strict=ExactMatrix.beside(strict).reduced(),
-        weak=ExactMatrix.beside(weak).reduced(),
-    )
 
 
 def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
-from symreln.verdict.closure import Closure, symmetric_closure
-from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
+from symreln.verdict.closure import Closure
+from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings
 from symreln.verdict.diagonal import Diagonality
 from symreln.verdict.mode_classes import Coefficients, Converged, PathwayModes
 from symreln.verdict.refinement import split_by_one, split_by_sums
@@ -173,7 +173,7 @@ def judge(
     modes = _stage_modes(effective, spectra)
     symmetry = symmetry or StageSymmetry.trivial(len(effective))
     symmetry.settle(spectra)
-    couplings = stage_couplings(modes, symmetry)
+    couplings = StageCouplings.of(modes, symmetry)
     found = _Found(modes=modes, couplings=couplings, symmetry=symmetry)
     found = _in_best_basis(found)
     level, reasons, closure = _decided(found)
@@ -252,10 +252,10 @@ class _Found:
         """
         parts = self.components()
         pairs = [(c.target, c.source) for c in self.couplings.couplings]
-        first = symmetric_closure(self.modes, self.symmetry, pairs, parts)
+        first = Closure.of(self.modes, self.symmetry, pairs, parts)
         wider = self.components(through_null=True)
         if isinstance(first, str) and len(wider) < len(parts):
-            second = symmetric_closure(self.modes, self.symmetry, pairs, wider)
+            second = Closure.of(self.modes, self.symmetry, pairs, wider)
             return first if isinstance(second, str) else second
         return first
 
@@ -264,7 +264,7 @@ class _Found:
         modes = _stage_modes(tuple(item.effective for item in self.modes), spectra)
         symmetry = StageSymmetry.trivial(len(modes))
         symmetry.settle(spectra)
-        couplings = stage_couplings(modes, symmetry)
+        couplings = StageCouplings.of(modes, symmetry)
         return _Found(modes=modes, couplings=couplings, symmetry=symmetry, split=True)
 
 

@@ -16,7 +16,7 @@ from symreln.networks.effective import effective_dataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.specs.spec import Spec
 from symreln.verdict.closure import summed_actions
-from symreln.verdict.coupling import _class_actions, stage_couplings
+from symreln.verdict.coupling import StageCouplings, _class_actions
 from symreln.verdict.judge import Level, _stage_modes
 from symreln.verdict.residual import (
     closed_residual,
@@ -198,7 +198,7 @@ def test_couplings_are_the_actions_that_do_not_vanish(seed):
     modes = modes_of(random_gated(seed))
     symmetry = StageSymmetry.trivial(len(modes))
     symmetry.settle([m.spectrum for m in modes])
-    found = {(c.target, c.source) for c in stage_couplings(modes, symmetry).couplings}
+    found = {(c.target, c.source) for c in StageCouplings.of(modes, symmetry).couplings}
     expected = set()
     for p, target in enumerate(modes):
         for j, source in enumerate(modes):
