@@ -1,17 +1,15 @@
-"""Formulas in declared parameters: numbers, names, ``+ - * / **``, parentheses and ``sqrt``."""
+"""Formulas in declared parameters: numbers, names, ``+ - * / **`` and parentheses."""
 
 from __future__ import annotations
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from fractions import Fraction
-from math import isqrt
 
 from flint import fmpz_mpoly
-from flint.utils.flint_exceptions import DomainError
 
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
@@ -31,7 +29,7 @@ _MAX_PRODUCTS = 1 << 14
 """Products of terms in one operation, before it is done."""
 
 _FORMULA = Syntax(
-    made_of="numbers, declared names, + - * / **, parentheses and sqrt",
+    made_of="numbers, declared names, + - * / ** and parentheses",
     kinds=frozenset({"number", "name"}),
     signs={sign: sign for sign in ("+", "-", "*", "/", "**", "(", ")")},
     hint="Write * for a product.",
@@ -55,7 +53,6 @@ class Declared:
 
     Attributes:
         names: Declared parameters, in order, as they are written in results.
-        nonnegative: Those of them that are declared >= 0; sqrt(c**2) is c for these only.
         written: How a name in the spec's formulas is written in results, where it differs.
         integers: Parameters that may stand for sizes, by their names in the spec.
         sizes: Those that do, by the option; filled as the options of a task are read, of which
@@ -63,7 +60,6 @@ class Declared:
     """
 
     names: tuple[str, ...] = ()
-    nonnegative: Collection[str] = frozenset()
     written: Mapping[str, str] = field(default_factory=dict)
     integers: Mapping[str, Parameter] = field(default_factory=dict)
     sizes: dict[str, Parameter] = field(default_factory=dict)
@@ -77,7 +73,7 @@ class Declared:
         Raises:
             Finding: It is no formula, uses an undeclared name, or is too large.
         """
-        return _evaluate(text, self._spelled(self.names), self.nonnegative)
+        return _evaluate(text, self._spelled(self.names))
 
     def _spelled(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return names in results by how formulas of the spec spell them."""
@@ -101,8 +97,8 @@ class Declared:
             Scalar((2*c + 3)/2)
         """
         sizes = {size.name: size.value or Fraction(0) for size in self.sizes.values()}
-        names, nonnegative = (*self.names, *sizes), {*self.nonnegative, *sizes}
-        value = Scalar.of(_evaluate(text, self._spelled(names), nonnegative), names)
+        names = (*self.names, *sizes)
+        value = Scalar.of(_evaluate(text, self._spelled(names)), names)
         try:
             return value.substitute(sizes)
         except ZeroDivisionError:
@@ -129,29 +125,24 @@ class Declared:
         return int(parameter.value or 0)
 
 
-def _evaluate(
-    text: object, spelled: Mapping[str, str] | None, nonnegative: Collection[str] = ()
-) -> Value:
+def _evaluate(text: object, spelled: Mapping[str, str] | None) -> Value:
     """Return the value of a formula in names by their spelling, None where none may stand."""
     if not isinstance(text, str):
         if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
             return exact_number(text)
         raise Finding(shown(text), "a number or a formula in quotes")
-    formula = _Formula(text, spelled, nonnegative)
+    formula = _Formula(text, spelled)
     return formula.parsed.evaluated(formula.value)
 
 
 class _Formula:
     """The value of one formula; the size of every result is bounded."""
 
-    def __init__(
-        self, text: str, spelled: Mapping[str, str] | None, nonnegative: Collection[str]
-    ) -> None:
+    def __init__(self, text: str, spelled: Mapping[str, str] | None) -> None:
         self.parsed = Parsed(text, _FORMULA)
         self.spelled = spelled or {}
         self.parameters = tuple(self.spelled.values())
         self.names_allowed = spelled is not None
-        self.nonnegative = frozenset(nonnegative)
 
     def value(self, node: ast.expr) -> Value:
         chain = []  # a long sum is a deep tree to the left
@@ -171,12 +162,10 @@ class _Formula:
                 return -self.value(inner)
             case ast.UnaryOp(op=ast.UAdd(), operand=inner):
                 return self.value(inner)
-            case ast.Call(func=ast.Name(), args=[inner]) if self._token(node).text == "sqrt":
-                return self._sqrt(self._token(node), self.value(inner))
             case ast.Name():
                 token = self._token(node)
                 return self._name(token) if token.kind == "name" else self._number(token)
-        hint = "The only function is sqrt; write * for a product."
+        hint = "There are no functions; write * for a product."
         raise self.parsed.unexpected(self._token(node), _FORMULA.made_of, hint)
 
     def _token(self, node: ast.expr) -> Token:
@@ -235,18 +224,6 @@ class _Formula:
         expected = f"a whole exponent from -{_MAX_POWER} to {_MAX_POWER}"
         raise self.parsed.wrong(sign, found, expected)
 
-    def _sqrt(self, token: Token, value: Value) -> Value:
-        root = _square_root(value, self.nonnegative)
-        if root is None:
-            raise self.parsed.wrong(
-                token,
-                "a square root that is no rational function known to be >= 0",
-                "an exact square: sqrt(9/4), or sqrt(c**2) with c declared positive",
-                "Declare a positive parameter r for the root, write r where the root is "
-                "meant and r**2 where its square is, and give r a rational value.",
-            )
-        return root
-
     def _bounded(self, sign: Token, combine: Callable[..., Value], a: Value, b: Value) -> Value:
         """Return a + b or a * b, neither it nor the work for it too large."""
         hint, many = "Write the formula in a smaller form.", "a result of too many terms"
@@ -281,37 +258,3 @@ def as_fraction(value: Value) -> Fraction | None:
     if isinstance(value, Fraction):
         return value
     return value.to_fraction() if value.is_constant else None
-
-
-def _square_root(value: Value, nonnegative: Collection[str]) -> Value | None:
-    """Return the square root that is >= 0 for all allowed values of the parameters, or None.
-
-    Args:
-        value: What to take the root of.
-        nonnegative: The parameters that are >= 0.
-    """
-    number = as_fraction(value)
-    if number is not None:
-        if number < 0:
-            return None
-        root = Fraction(isqrt(number.numerator), isqrt(number.denominator))
-        return root if root**2 == number else None
-    assert isinstance(value, Scalar)
-    allowed = {i for i, name in enumerate(value.parameters) if name in nonnegative}
-    top = _polynomial_root(value.numerator, allowed)
-    bottom = _polynomial_root(value.denominator, allowed)
-    return None if top is None or bottom is None else Scalar(value.parameters, top, bottom)
-
-
-def _polynomial_root(polynomial: fmpz_mpoly, nonnegative: set[int]) -> fmpz_mpoly | None:
-    try:
-        root = polynomial.sqrt()
-    except DomainError:
-        return None
-    if any(e and i not in nonnegative for key in root.to_dict() for i, e in enumerate(key)):
-        return None
-    # A polynomial with coefficients of one sign, in parameters >= 0, has that sign everywhere.
-    coefficients = [int(c) for c in root.coeffs()]
-    if all(c >= 0 for c in coefficients):
-        return root
-    return -root if all(c <= 0 for c in coefficients) else None

@@ -78,12 +78,10 @@ def _read_parameters(value: object, problems: Problems) -> _Parameters:
         model = problems.check(ParameterModel, tables[name], path)
         if model is not None:
             good.append(Parameter(name=written[name], given=name, **dict(model)))
-    nonnegative = frozenset(p.name for p in good if p.is_nonnegative)
     integers = {p.given: p for p in good if p.integer}
     usable = [n for n in names[:MAX_PARAMETERS] if _NAME.fullmatch(n) and n not in integers]
     declared = Declared(
         names=tuple(written[name] for name in usable),
-        nonnegative=nonnegative,
         written=written,
         integers=integers,
     )

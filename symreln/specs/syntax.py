@@ -32,6 +32,10 @@ _TOKEN = re.compile(
     r"|(?P<text>\"(?:[^\"\\]|\\[\"'\\])*\"|'(?:[^'\\]|\\[\"'\\])*')",
     re.ASCII,
 )
+_ROOT = (
+    "Declare a positive parameter r for the root, write r where the root is meant and r**2 where "
+    "its square is, and give r a rational value."
+)
 _HINTS: Mapping[str, str] = {
     "^": "Write ** for a power.",
     "×": "Write * for a product.",
@@ -39,7 +43,8 @@ _HINTS: Mapping[str, str] = {
     "÷": "Write / for a quotient.",
     "−": "Write the ASCII minus sign -.",
     "–": "Write the ASCII minus sign -.",
-    "√": "Write sqrt(…).",
+    "√": _ROOT,
+    "sqrt": _ROOT,
     ",": "Write a decimal point, not a comma.",
     "≠": "Write != for unequal.",
     "≤": "Write <= .",
@@ -176,7 +181,7 @@ class Parsed:
     def unexpected(self, token: Token, expected: str, hint: str = "") -> Finding:
         """Return the finding that a token is not what is needed there."""
         found = "the end of the formula" if token.kind == "end" else quoted(token.text)
-        return self.wrong(token, found, expected, hint or _HINTS.get(token.text, ""))
+        return self.wrong(token, found, expected, _HINTS.get(token.text, hint))
 
     def wrong(self, token: Token, found: str, expected: str, hint: str = "") -> Finding:
         """Return a finding with the place of a token marked by a caret under the text."""
