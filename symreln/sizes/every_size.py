@@ -124,7 +124,10 @@ def _task_of(spec: Spec) -> _Task:
     Raises:
         NotForEverySizeError: With the reason.
     """
-    written, symbols = spec.written, {**spec.symbols, **{s.name: s.symbol for s in spec.sizes}}
+    written, symbols = (
+        spec.dataset.options,
+        {**spec.symbols, **{s.name: s.symbol for s in spec.sizes}},
+    )
     _require(spec.dataset.task == "contextual", "formulas are known for the contextual task alone")
     structures = {*re.findall(r"\w+", written["structures"])}
     _require(structures == {"hierarchy"}, "formulas are known where all have the hierarchy")
@@ -152,8 +155,9 @@ def _size(spec: Spec, option: str, names: tuple[str, ...]) -> _Size:
     for size in spec.sizes:
         if size.option == option:
             number = Scalar.symbol(size.name, names)
-            return _Size(symbol=size.name, least=size.minimum, at=size.value, number=number)
-    value = int(spec.written[option])
+            least, at = int(size.minimum or 1), int(size.value or 0)
+            return _Size(symbol=size.name, least=least, at=at, number=number)
+    value = int(spec.dataset.options[option])
     return _Size(symbol=None, least=value, at=value, number=Scalar(names, value))
 
 

@@ -6,12 +6,13 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 
 from flint import fmpz_mpoly
 
 from symreln.base.records import record
+from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, need, quoted, shown
 from symreln.specs.number import MAX_BITS, DecimalText, exact_decimal, exact_number
@@ -54,14 +55,15 @@ class Declared:
     Attributes:
         names: Declared parameters, in order, as they are written in results.
         written: How a name in the spec's formulas is written in results, where it differs.
-        integers: Parameters that may stand for sizes, by their names in the spec.
+        integers: Parameters that may stand for sizes, by their names in the spec; None for what
+            is declared wrong, which was said.
         sizes: Those that do, by the option; filled as the options of a task are read, of which
             later ones may use them beside the names.
     """
 
     names: tuple[str, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
-    integers: Mapping[str, Parameter] = field(default_factory=dict)
+    integers: Mapping[str, Parameter | None] = field(default_factory=dict)
     sizes: dict[str, Parameter] = field(default_factory=dict)
 
     def value(self, text: object) -> Value:
@@ -109,7 +111,7 @@ class Declared:
         """Return the value of the parameter that stands for a size.
 
         Raises:
-            Finding: There is no such parameter, or it is another size already.
+            SpecError: There is no such parameter, or it is another size already.
         """
         hint = nearest(name, self.integers)
         if name in self.written:
@@ -119,9 +121,11 @@ class Declared:
         hint = hint or f"Declare it: [parameters.{name[:30]}] integer = true."
         need(name in self.integers, found, expected, hint)
         parameter = self.integers[name]
-        twice = parameter in self.sizes.values()
+        if parameter is None:
+            raise SpecError([])
+        twice = parameter.name in (size.name for size in self.sizes.values())
         need(not twice, f"{name}, which is another size already", "its own")
-        self.sizes[option] = parameter
+        self.sizes[option] = replace(parameter, option=option)
         return int(parameter.value or 0)
 
 

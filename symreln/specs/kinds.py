@@ -8,7 +8,7 @@ Matrices written in the spec: lists of rows of numbers and formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Annotated, Any
@@ -67,29 +67,21 @@ def _declared(info: ValidationInfo) -> Declared:
     return info.context
 
 
-def _number(
-    says: str = "", fits: Callable[[Fraction], bool] = lambda number: True
-) -> Callable[[object], Fraction]:
-    """Return the reader of a number that must fit."""
-
-    def number(value: object) -> Fraction:
-        found = constant(_formula(value))
-        if not fits(found):
-            raise Finding(shown(value), says)
-        return found
-
-    return number
-
-
-_positive = _number("a number above 0", lambda number: number > 0)
-_share_of_one = _number("a number above 0, at most 1", lambda number: 0 < number <= 1)
+def _constant(value: object) -> Fraction:
+    return constant(_formula(value))
 
 
 def _share(value: object) -> Fraction:
     """Return the value of a formula or of one in percent: results are printed in percent."""
     if isinstance(value, str) and value.rstrip().endswith("%"):
-        value = constant(value.rstrip()[:-1]) / 100
-    return _share_of_one(value)
+        return constant(value.rstrip()[:-1]) / 100
+    return _constant(value)
+
+
+def _positive(value: object) -> Fraction:
+    found = _constant(value)
+    need(found > 0, shown(value), "a number above 0")
+    return found
 
 
 def _spreads(value: object) -> tuple[Fraction, Fraction | None]:
@@ -128,20 +120,13 @@ Formula = Annotated[
 ]
 """A number, or a formula in declared names as text: ``1``, ``0.5``, ``"1/3"``, ``"2*c"``."""
 
-Constant = Annotated[Fraction, PlainValidator(_number()), WithJsonSchema(FORMULA)]
+Constant = Annotated[Fraction, PlainValidator(_constant), WithJsonSchema(FORMULA)]
 """A number, or a formula without names."""
 
 Positive = Annotated[Fraction, PlainValidator(_positive), WithJsonSchema(FORMULA)]
 """A number above 0."""
 
-FromZero = Annotated[
-    Fraction,
-    PlainValidator(_number("a number from 0 on", lambda number: number >= 0)),
-    WithJsonSchema(FORMULA),
-]
-"""A number from 0 on."""
-
-Share = Annotated[Fraction, PlainValidator(_share), WithJsonSchema(FORMULA)]
+Share = Annotated[Fraction, PlainValidator(_share), Field(gt=0, le=1), WithJsonSchema(FORMULA)]
 """A number above 0, at most 1, or in percent."""
 
 Spreads = Annotated[

@@ -18,7 +18,6 @@ from symreln.specs.entries import GateEntries, Inputs, Name, Outputs, PathwayGat
 from symreln.specs.finding import check_text, need
 from symreln.specs.kinds import (
     Constant,
-    FromZero,
     Matrix,
     Positive,
     Share,
@@ -174,7 +173,7 @@ class NetworkModel(StrictModel):
         "two, of the first and of the second layer"
     )
     layers: int = _whole(1000, "layers of weights of a pathway, ", default=2)
-    weight_decay: FromZero = Field(
+    weight_decay: Annotated[Constant, Field(ge=0)] = Field(
         default=0,  # type: ignore[assignment]  # read as every other value
         description="lambda, a number from 0 on: lambda/2 times the sum of all squared weights is "
         "added to the mean loss (to a sum, P times that)",

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.base.records import Immutable, record
@@ -22,10 +21,6 @@ from symreln.networks.shared_edges import EdgeData, Sharing
 
 if TYPE_CHECKING:
     import sympy as sp
-
-
-def _frozen(mapping: Mapping) -> Mapping:
-    return MappingProxyType(dict(mapping))
 
 
 @record
@@ -41,7 +36,9 @@ class Parameter:
         minimum: Smallest value allowed, or None.
         maximum: Largest value allowed, or None.
         value: The value used where numbers are needed, or None.
-        integer: Whether it is a size (of contexts, of items) rather than a symbol of the data.
+        integer: Whether it is a size (of contexts, of items) rather than a symbol of the data: the
+            derivation is asked for every value of it, and all else is as at ``value``.
+        option: The task's option that it then stands for: "contexts" or "items".
 
     Example:
         >>> import symreln as sr
@@ -55,6 +52,7 @@ class Parameter:
     positive: bool = False
     nonnegative: bool = False
     integer: bool = False
+    option: str = ""
     minimum: Fraction | None = None
     maximum: Fraction | None = None
     value: Fraction | None = None
@@ -83,39 +81,13 @@ class Parameter:
         """The SymPy symbol with the declared assumptions (real in any case)."""
         import sympy as sp
 
+        if self.integer:
+            return sp.Symbol(self.name, integer=True, positive=True)
         if self.positive or (self.minimum is not None and self.minimum > 0):
             return sp.Symbol(self.name, positive=True)
         if self.is_nonnegative:
             return sp.Symbol(self.name, nonnegative=True)
         return sp.Symbol(self.name, real=True)
-
-
-@record
-class SizeSymbol:
-    """A size of a task for which a symbol stands: the derivation is asked for every value of it.
-
-    Everything else in a :class:`Spec` is the ordinary spec at ``value``.
-
-    Attributes:
-        name: An identifier, declared with ``integer = true``.
-        option: The task's option that it stands for: "contexts" or "items".
-        minimum: Smallest value, at least what the option allows.
-        maximum: Largest value, or None.
-        value: The size at which numbers are computed and networks trained.
-    """
-
-    name: str
-    option: str
-    minimum: int
-    maximum: int | None = None
-    value: int
-
-    @property
-    def symbol(self) -> sp.Symbol:
-        """The SymPy symbol: a positive integer."""
-        import sympy as sp
-
-        return sp.Symbol(self.name, integer=True, positive=True)
 
 
 @record
@@ -247,11 +219,8 @@ class Spec(Immutable):
         network: The network to predict and train, or None for a derivation only.
         validation: Tolerance of the confrontation.
         source: Where the spec came from (a file name or a task's name).
-        sizes: Symbols that stand for sizes of the task; the spec is the ordinary one at their
-            values, and the derivation is asked for every size.
+        sizes: Parameters that stand for sizes of the task.
         families: Pathways written as one entry with ``each``.
-        written: The task's options as written, where there are sizes: "c/C" where the dataset
-            holds c/3.
         graph: The nodes and edges of which ``pathways`` are the gated paths, or None where
             pathways were given one by one, with one hidden layer each.
 
@@ -269,13 +238,9 @@ class Spec(Immutable):
     network: NetworkSpec | None = None
     validation: ValidationSpec = field(default_factory=ValidationSpec)
     source: str = ""
-    sizes: tuple[SizeSymbol, ...] = ()
+    sizes: tuple[Parameter, ...] = ()
     families: tuple[PathwayFamily, ...] = ()
-    written: Mapping[str, str] = field(default_factory=dict)
     graph: Network | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "written", _frozen(self.written))
 
     @cached_property
     def network_graph(self) -> Network:
@@ -392,12 +357,16 @@ class Spec(Immutable):
 
     def at_values(self) -> Spec:
         """Return the spec with every parameter that has a value replaced by it."""
+        return self.at(self.values)
+
+    def at(self, values: Mapping[str, Fraction]) -> Spec:
+        """Return the spec with parameters replaced by values."""
         dataset = replace(
             self.dataset,
-            inputs=self.dataset.inputs.substitute(self.values),
-            targets=self.dataset.targets.substitute(self.values),
+            inputs=self.dataset.inputs.substitute(values),
+            targets=self.dataset.targets.substitute(values),
         )
-        left = tuple(p for p in self.parameters if p.value is None)
-        pathways = tuple(pathway.at(self.values) for pathway in self.pathways)
-        graph = None if self.graph is None else self.graph.at(self.values)
+        left = tuple(p for p in self.parameters if p.name not in values)
+        pathways = tuple(pathway.at(values) for pathway in self.pathways)
+        graph = None if self.graph is None else self.graph.at(values)
         return replace(self, dataset=dataset, parameters=left, pathways=pathways, graph=graph)

@@ -79,13 +79,6 @@ def _build(options: _ContextualOptions) -> Dataset:
             f"{items} items in {contexts} contexts: {height} features shared by all contexts "
             f"(hierarchy) and {height} of each context ({', '.join(dict.fromkeys(names))})."
         ),
-        task="contextual",
-        options={
-            "items": str(items),
-            "contexts": str(contexts),
-            "structures": ", ".join(names),
-            "context_scale": str(scale),
-        },
     )
 
 

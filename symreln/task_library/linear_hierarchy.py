@@ -40,8 +40,6 @@ def _build(options: _LinearHierarchyOptions) -> Dataset:
         labels={"item": tuple(range(1, items + 1))},
         output_groups=levels,
         description=f"{items} one-hot items with the {height} properties of a binary tree.",
-        task="linear-hierarchy",
-        options={"items": str(items)},
     )
 
 

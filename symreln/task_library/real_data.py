@@ -76,7 +76,6 @@ def _iris(options: _NoOptions) -> Dataset:
             "150 iris flowers (Fisher 1936, as in scikit-learn): length and width of sepal and "
             "petal in centimetres, not centred, against one-hot kinds."
         ),
-        task="iris",
     )
 
 
@@ -92,7 +91,6 @@ def _digits(options: _NoOptions) -> Dataset:
             "1797 handwritten digits of 8 x 8 pixels (UCI Optdigits, as in scikit-learn): "
             "pixels k/16, not centred, against one-hot classes."
         ),
-        task="digits",
     )
 
 

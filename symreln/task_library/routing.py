@@ -73,8 +73,6 @@ def _build(options: _RoutingOptions) -> Dataset:
             f"{items} items, {domains} input and {domains} output domains; every input domain is "
             f"trained with {partners} output domains, of {height} features (hierarchy) each."
         ),
-        task="routing",
-        options={"domains": str(domains), "partners": str(partners), "items": str(items)},
     )
 
 

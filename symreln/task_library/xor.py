@@ -40,8 +40,6 @@ def _build(options: _XorOptions) -> Dataset:
         labels={"label": labels, "sample": (1, 2, 3, 4)},
         input_groups={"signs": (0, 1), "hint": (2,)},
         description=f"The four corners of XoR; a third input carries {delta} times the label.",
-        task="xor",
-        options={"Delta": str(delta)},
     )
 
 

@@ -238,8 +238,8 @@ def test_a_size_in_a_formula_is_its_value_in_the_data_and_a_text_beside(value):
     plain = sr.load("contextual-C", [overrides[0], f"dataset.context_scale=c/{value} + 1"])
     assert spec.dataset.inputs == plain.dataset.inputs
     assert [p.name for p in spec.parameters] == ["c"]
-    assert spec.written["context_scale"] == "c/C + 1"
-    assert (spec.written["contexts"], spec.written["items"]) == ("C", "n")
+    assert spec.dataset.options["context_scale"] == "c/C + 1"
+    assert [spec.dataset.options[option] for option in ("contexts", "items")] == ["C", "n"]
     assert len(spec.pathways) == value + 1
 
 
@@ -333,7 +333,7 @@ def said(spec: sr.Spec) -> sr.Spec:
         for path in spec.pathways
     )
     data = replace(spec.dataset, description="", task="", options={})
-    return replace(spec, source="", families=(), written={}, pathways=paths, dataset=data)
+    return replace(spec, source="", families=(), pathways=paths, dataset=data)
 
 
 @pytest.mark.parametrize("given_as", [*WRITTEN, *WAYS])

@@ -101,7 +101,7 @@ def _settings_of(
     yield "spec", spec.source or "built in Python"
     sizes = {size.option: Math(f"{symbol_latex(size.name)} = {size.value}") for size in spec.sizes}
     for name, value in spec.dataset.options.items():
-        yield f"dataset: {name}", sizes.get(name, typeset(_once(value)))
+        yield f"dataset: {name}", sizes.get(name, typeset(value))
     if spec.network is not None:
         yield from _settings(spec.network)
     if validation is not None:
@@ -117,14 +117,6 @@ def _settings(network: NetworkSpec) -> list[tuple[Content, ...]]:
         (_SETTINGS[key], Code(written(value)) if isinstance(value, Fraction) else str(value))
         for key, value in shown.items()
     ]
-
-
-def _once(value: str) -> str:
-    """Return a list of equal entries as one of them and their number."""
-    entries = value.split(", ")
-    return (
-        f"{entries[0]} ({len(entries)} times)" if 1 == len(set(entries)) < len(entries) else value
-    )
 
 
 def _pathway_units(validation: Validation) -> str:

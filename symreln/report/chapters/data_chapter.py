@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.document_model import Content
     from symreln.networks.pathway import PathwaySpec
-    from symreln.specs.spec import SizeSymbol, Spec
+    from symreln.specs.spec import Parameter, Spec
 
 #: Letters of the widest matrix that is printed by blocks.
 _WIDEST = 60.0
@@ -139,7 +139,7 @@ def _parameters(spec: Spec) -> Items:
     return Items((*sizes, *declared, *bars))
 
 
-def _range(size: SizeSymbol) -> str:
+def _range(size: Parameter) -> str:
     most = "" if size.maximum is None else rf" \leq {size.maximum}"
     return rf"{size.minimum} \leq {symbol_latex(size.name)}{most}"
 
