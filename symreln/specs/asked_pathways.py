@@ -7,28 +7,27 @@ dataset.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
-from symreln.errors import LimitReachedError, Problem, SpecError
+from symreln.errors import LimitReachedError, SpecError
+from symreln.networks.dataset import Label
 from symreln.networks.gdln import Network
 from symreln.networks.parts import Edge, Gate, Node, Switch
 from symreln.specs.entries import AskedEntry, Written
 from symreln.specs.finding import nearest, need, quoted, shown
 from symreln.specs.problems import Model, Problems
 from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NodeModel, PathwayModel
-from symreln.specs.spec import Label, PathwayFamily, PathwaySpec
+from symreln.specs.spec import PathwayFamily, PathwaySpec
 
 Pathways = tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...]]
 """In the order given, members of a family in the order of its values; and the families."""
 
 _Entries = list[tuple[str, Model]]
 """Key paths and what stands there; members of a family have one path."""
-
-_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
 
 
 def read_pathways(value: object, asked: AskedEntry, problems: Problems) -> Pathways:
@@ -39,21 +38,13 @@ def read_pathways(value: object, asked: AskedEntry, problems: Problems) -> Pathw
         asked: What gates and groups refer to.
         problems: Collects.
     """
-    example = '[[pathway]] with name = "shared" and gate = "all"'
-    if value is None or value in ([], ()):
-        problems.add("pathway", "no pathway", f"at least one {example}")
-        return (), ()
-    if not isinstance(value, list | tuple):
-        problems.add("pathway", shown(value), f"tables {example}", "Double the brackets.")
-        return (), ()
     families: list[PathwayFamily] = []
     before = len(problems.found)
-    entries = _read_entries(value, PathwayModel, "pathway", asked, problems, families)
+    entries = _entries(value, PathwayModel, "pathway", asked, problems, families)
     complete = len(problems.found) == before
     _check_names(entries, problems)
     if complete:
         _check_stages(entries, problems)
-    _check_switch_steps(entries, problems)
     if asked.dataset is None:
         return (), ()
     return tuple(_pathway(model) for _, model in entries), tuple(families)
@@ -93,16 +84,8 @@ def _check_stages(entries: _Entries[PathwayModel], problems: Problems) -> None:
             problems.add(f"{path}.stage", found, "stages 1, 2, … without a gap")
 
 
-def _check_switch_steps(entries: _Entries[PathwayModel], problems: Problems) -> None:
-    for path, model in entries:
-        for place, (before, after) in enumerate(pairwise(model.then), start=1):
-            if after.step <= before.step:
-                found = f"step {after.step} after step {before.step}"
-                problems.add(f"{path}.then[{place}].step", found, "ascending steps")
-
-
-def _read_entries(
-    value: Sequence[object],
+def _entries(
+    value: object,
     kind: type[Model],
     name: str,
     asked: AskedEntry,
@@ -119,6 +102,12 @@ def _read_entries(
         problems: Collects.
         families: Takes those of pathways, with the indices of their members.
     """
+    if not isinstance(value, list | tuple) or not value:
+        what = f"[[{name}]]" + ' with name = "shared" and gate = "all"' * (name == "pathway")
+        hint = "" if name == "pathway" else "A graph has nodes and edges."
+        hint = "Double the brackets." if isinstance(value, Mapping) else hint
+        problems.add(name, shown(value), f"at least one {what}", hint)
+        return []
     tables: list[tuple[str, object]] = []
     for place, table in enumerate(value[: MAX_PATHWAYS + 1]):
         path = f"{name}[{place}]"
@@ -128,46 +117,20 @@ def _read_entries(
             continue
         with problems.at(f"{path}.each"):
             values = _label_values(each, asked.dataset.labels)
+            table = _template(table, each)
             if families is not None:
-                table = _template(dict(table), each)
                 members = tuple(range(len(tables), len(tables) + len(values)))
-                families.append(_family(table, values, members))
-            tables += [(path, _filled(table, f"{{{each}}}", value)) for value in values]
+                families.append(_family(table, f"{{{each}}}", members))
+            tables += [
+                (path, _filled(table, each, json.dumps(v, ensure_ascii=False), str(v)))
+                for v in values
+            ]
     count = max(len(value), len(tables))
     if count > MAX_PATHWAYS:
         problems.add(name, f"{count} {name}s", f"at most {MAX_PATHWAYS}")
         return []
     models = [(path, problems.check(kind, table, path, context=asked)) for path, table in tables]
     return [(path, model) for path, model in models if model is not None]
-
-
-def _family(
-    template: Mapping[str, Any], values: tuple[Label, ...], members: tuple[int, ...]
-) -> PathwayFamily:
-    texts = {key: str(template.get(key, "all")).strip() for key in ("gate", "inputs", "outputs")}
-    stage, name = template.get("stage", 1), str(template.get("name"))
-    label = template["each"]
-    return PathwayFamily(
-        label=label, values=values, members=members, name=name, stage=stage, **texts
-    )
-
-
-def _template(table: dict[str, Any], each: str) -> dict[str, Any]:
-    """Return an entry for every value of a label, with the mark in its name and bare in its gate.
-
-    Raises:
-        Finding: Nothing depends on the value.
-    """
-    mark = f"{{{each}}}"
-    depends = any(mark in str(table.get(key)) for key in ("gate", "inputs", "outputs"))
-    expected, hint = f"{mark} in its gate, inputs or outputs", f'gate = "{each} != {mark}".'
-    need(depends, f"an entry that is the same for every {each}", expected, f"For example: {hint}")
-    name, gate = table.get("name"), table.get("gate")
-    if isinstance(name, str) and mark not in name:
-        table["name"] = f"{name}_{mark}"
-    if isinstance(gate, str):
-        table["gate"] = _bare(gate, mark)
-    return table
 
 
 def _label_values(each: str, labels: Mapping[str, tuple[Label, ...]]) -> tuple[Label, ...]:
@@ -185,30 +148,43 @@ def _label_values(each: str, labels: Mapping[str, tuple[Label, ...]]) -> tuple[L
     return values
 
 
-def _bare(gate: str, mark: str) -> str:
-    """Return a gate without the quotes around the mark: it stands for a value, quotes and all."""
-    return "".join(
-        mark if part[1:-1].strip() == mark and part[:1] in ("'", '"') else part
-        for part in _QUOTED.split(gate)
-    )
+def _template(table: Mapping[str, Any], each: str) -> dict[str, Any]:
+    """Return an entry for every value of a label, with the mark in its name and bare in its gate.
+
+    The mark stands for a value, quotes and all.
+    """
+    mark, name, gate = f"{{{each}}}", table.get("name"), table.get("gate")
+    if "from" in table:
+        name = name or f"{table['from']} → {table.get('to')}"
+    named = {"name": f"{name}_{mark}"} if isinstance(name, str) and mark not in name else {}
+    return {**table, **named} | ({"gate": _filled(gate, each, mark, mark, "gate")} if gate else {})
 
 
-def _filled(value: Any, mark: str, label: Label, key: str = "") -> Any:
+def _family(table: Mapping[str, Any], mark: str, members: tuple[int, ...]) -> PathwayFamily:
+    """Return the pathways that one entry stands for.
+
+    Raises:
+        Finding: Nothing depends on the value.
+    """
+    texts = {key: str(table.get(key, "all")).strip() for key in ("gate", "inputs", "outputs")}
+    each, depends = table["each"], any(mark in text for text in texts.values())
+    expected, hint = f"{mark} in its gate, inputs or outputs", f'gate = "{each} != {mark}".'
+    need(depends, f"an entry that is the same for every {each}", expected, f"For example: {hint}")
+    return PathwayFamily(members=members, name=str(table.get("name")), **texts)
+
+
+def _filled(value: Any, each: str, constant: str, characters: str, key: str = "") -> Any:
     """Put a label's value for its mark: in gates as a constant, elsewhere as characters."""
     if isinstance(value, Mapping):
-        return {each: _filled(entry, mark, label, each) for each, entry in value.items()}
+        return {k: _filled(entry, each, constant, characters, k) for k, entry in value.items()}
     if isinstance(value, list) and key == "then":
-        return [_filled(entry, mark, label) for entry in value]
+        return [_filled(entry, each, constant, characters) for entry in value]
     if not isinstance(value, str):
         return value
     if key != "gate":
-        return value.replace(mark, str(label))
-    escaped = re.sub(r"""([\\"'])""", r"\\\1", str(label))
-    constant = str(label) if isinstance(label, int) else f'"{escaped}"'
-    return "".join(
-        part.replace(mark, escaped if place % 2 else constant)
-        for place, part in enumerate(_QUOTED.split(_bare(value, mark)))
-    )
+        return value.replace(f"{{{each}}}", characters)
+    mark = re.escape(f"{{{each}}}")
+    return re.sub(rf"""(["'])\s*{mark}\s*\1|{mark}""", lambda _: constant, value)
 
 
 # -- nodes and edges ------------------------------------------------------------------------------
@@ -217,12 +193,15 @@ def _filled(value: Any, mark: str, label: Label, key: str = "") -> Any:
 _ENTRY = re.compile(r"(node|edge)\[(\d+)\]")
 
 
-def read_graph(tables: Mapping[str, Any], asked: AskedEntry, problems: Problems) -> Network | None:
+def read_graph(
+    tables: Mapping[str, Any], asked: AskedEntry, hidden: int | None, problems: Problems
+) -> Network | None:
     """Return the network of nodes and edges; None where it is wrong, which is a problem.
 
     Args:
         tables: The tables of the spec.
         asked: What gates and groups refer to.
+        hidden: Units of hidden nodes that do not say how many they have.
         problems: Collects.
     """
     if "pathway" in tables:
@@ -233,7 +212,6 @@ def read_graph(tables: Mapping[str, Any], asked: AskedEntry, problems: Problems)
     edges = _entries(tables.get("edge"), EdgeModel, "edge", asked, problems)
     if asked.dataset is None or len(problems.found) > before:
         return None
-    hidden = _default_size(tables.get("network"))
     found_nodes = tuple(_node(path, model, hidden, problems) for path, model in nodes)
     found_edges = tuple(_edge(model) for _, model in edges)
     if len(problems.found) > before:
@@ -242,8 +220,15 @@ def read_graph(tables: Mapping[str, Any], asked: AskedEntry, problems: Problems)
         network = Network(nodes=found_nodes, edges=found_edges)
         paths = network.paths(asked.dataset.samples)
     except SpecError as error:
-        of_tables = (_of_tables(each, {"node": nodes, "edge": edges}) for each in error.problems)
-        problems.found += dict.fromkeys(of_tables)
+        of_tables = {"node": nodes, "edge": edges}
+
+        def placed(text: str) -> str:
+            return _ENTRY.sub(lambda match: of_tables[match[1]][int(match[2])][0], text)
+
+        problems.found += dict.fromkeys(
+            replace(each, path=placed(each.path), found=placed(each.found))
+            for each in error.problems
+        )
         return None
     except LimitReachedError as error:
         problems.add("edge", str(error), "fewer pathways")
@@ -252,46 +237,6 @@ def read_graph(tables: Mapping[str, Any], asked: AskedEntry, problems: Problems)
         found = "no path from an input to an output whose gates are open together"
         problems.add("edge", found, "at least one, on some sample")
     return network
-
-
-def _of_tables(problem: Problem, asked: Mapping[str, _Entries[Any]]) -> Problem:
-    """Return a problem of a node or edge with the path of its table, which ``each`` may share."""
-
-    def table(match: re.Match[str]) -> str:
-        return asked[match[1]][int(match[2])][0]
-
-    path, found = _ENTRY.sub(table, problem.path), _ENTRY.sub(table, problem.found)
-    own, other = _ENTRY.search(path), _ENTRY.search(found)
-    if own is None or other is None or other[0] != own[0]:
-        return replace(problem, path=path, found=found)
-    # One table stands for several nodes or edges, and gives all of them one name.
-    each = next(model.each for place, model in asked[own[1]] if place == own[0])
-    name = found.partition(", which ")[0]
-    return replace(
-        problem,
-        path=path,
-        found=f"{name} for every {each}",
-        expected=f"{{{each}}} in it, for a name of its own each",
-        hint=f'For example: name = "{own[1]}_{{{each}}}".',
-    )
-
-
-def _entries(
-    value: object, kind: type[Model], name: str, asked: AskedEntry, problems: Problems
-) -> _Entries[Model]:
-    if not isinstance(value, list | tuple) or not value:
-        problems.add(name, shown(value), f"tables [[{name}]]", "A graph has nodes and edges.")
-        return []
-    if len(value) > MAX_PATHWAYS:
-        problems.add(name, f"{len(value)} tables", f"at most {MAX_PATHWAYS}")
-        return []
-    return _read_entries(value, kind, name, asked, problems)
-
-
-def _default_size(network: object) -> int | None:
-    """Return network.hidden where it is a number; what is wrong with it is said elsewhere."""
-    hidden = network.get("hidden") if isinstance(network, Mapping) else None
-    return hidden if isinstance(hidden, int) and not isinstance(hidden, bool) else None
 
 
 def _node(path: str, model: NodeModel, hidden: int | None, problems: Problems) -> Node:

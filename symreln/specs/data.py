@@ -23,6 +23,7 @@ from numpy.lib import format as npy
 
 from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
+from symreln.networks.dataset import Dataset, Label
 from symreln.specs.entries import NAME_LENGTH, indices_of
 from symreln.specs.expression import Declared
 from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, decoded, fingerprint
@@ -42,7 +43,6 @@ from symreln.specs.kinds import matrix_of_fractions
 from symreln.specs.number import DecimalText, WrittenDecimal, exact_decimal, exact_fraction
 from symreln.specs.problems import Problems
 from symreln.specs.schema import UserDatasetModel
-from symreln.specs.spec import Dataset, Label
 
 LABEL_LENGTH = 200
 _LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)

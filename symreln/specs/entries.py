@@ -16,6 +16,7 @@ from pydantic import AfterValidator, PlainValidator, ValidationInfo
 
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
+from symreln.networks.dataset import Dataset, Label
 from symreln.networks.parts import Gain, Gate
 from symreln.specs.expression import Declared, as_fraction
 from symreln.specs.finding import (
@@ -30,7 +31,6 @@ from symreln.specs.finding import (
 )
 from symreln.specs.kinds import FORMULA, one_of, text_or_list
 from symreln.specs.number import DecimalText
-from symreln.specs.spec import Dataset, Label
 from symreln.specs.syntax import Parsed, Syntax
 
 _MAX_INTEGER_DIGITS = 18

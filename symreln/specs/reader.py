@@ -81,8 +81,9 @@ def read_spec(
     good, declared = _read_parameters(tables.get("parameters"), problems)
     dataset = _read_dataset(tables.get("dataset"), tasks, declared, folder or Folder(), problems)
     asked = AskedEntry(dataset=dataset, declared=declared)
-    pathways, families, graph = _read_paths(tables, asked, problems)
-    network = _read_network(tables, pathways, problems)
+    training = _read_table(NetworkModel, "network", tables, problems)
+    pathways, families, graph = _read_paths(tables, asked, training, problems)
+    network = None if training is None else _network(training, pathways)
     sized = bool(declared.sizes)
     check_theory(network, pathways, graph=graph is not None, sized=sized, problems=problems)
     if network is not None and graph is not None:  # gates are its nodes', as given
@@ -172,12 +173,17 @@ def _read_dataset(
 
 
 def _read_paths(
-    tables: Mapping[str, Any], asked: AskedEntry, problems: Problems
+    tables: Mapping[str, Any],
+    asked: AskedEntry,
+    training: NetworkModel | None,
+    problems: Problems,
 ) -> tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...], Network | None]:
     """Return the pathways and their families, or the paths of a graph and it."""
     if "node" not in tables and "edge" not in tables:
         return *read_pathways(tables.get("pathway"), asked, problems), None
-    graph = read_graph(tables, asked, problems)
+    # Where [network] is wrong, that is what is said.
+    hidden = training.hidden if training else 1 if "network" in tables else None
+    graph = read_graph(tables, asked, hidden, problems)
     if graph is None or asked.dataset is None:
         return (), (), None
     paths = graph.paths(asked.dataset.samples)
@@ -191,12 +197,7 @@ def _read_table(
     return None if value is None else problems.check(kind, value, name)
 
 
-def _read_network(
-    tables: Mapping[str, Any], pathways: Sequence[PathwaySpec], problems: Problems
-) -> NetworkSpec | None:
-    model = _read_table(NetworkModel, "network", tables, problems)
-    if model is None:
-        return None
+def _network(model: NetworkModel, pathways: Sequence[PathwaySpec]) -> NetworkSpec:
     first, second = model.init_std
     staged = any(pathway.stage > 1 for pathway in pathways)
     training = model.training or ("staged" if staged else "joint")

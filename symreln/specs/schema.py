@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
@@ -110,13 +111,20 @@ class SwitchModel(StrictModel):
     gate: SwitchGate = Field(description='"all", a formula over labels, or a list of 0 and 1')
 
 
+def _ascending(then: list[SwitchModel]) -> list[SwitchModel]:
+    for place, (before, after) in enumerate(pairwise(then), start=1):
+        found, path = f"step {after.step} after step {before.step}", f"[{place}].step"
+        need(after.step > before.step, found, "ascending steps", path=path)
+    return then
+
+
 class PathwayModel(StrictModel):
     """``[[pathway]]``: one pathway of the gated deep linear network."""
 
     name: Name = _NAME
     each: str | None = _each("pathway")
     # Before the gate, which may be closed where another one follows.
-    then: list[SwitchModel] = Field(
+    then: Annotated[list[SwitchModel], AfterValidator(_ascending)] = Field(
         default_factory=list,
         max_length=_MAX_SWITCHES,
         description="gates that the pathway takes later, as in "

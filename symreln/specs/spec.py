@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from symreln.base.records import Immutable, record
 from symreln.exact.domain import Range
-from symreln.networks.dataset import Dataset, Label
+from symreln.networks.dataset import Dataset
 from symreln.networks.gdln import Network
 from symreln.networks.pathway import PathwaySpec, network_of
 from symreln.networks.shared_edges import EdgeData, Sharing
@@ -95,24 +95,18 @@ class PathwayFamily:
     """Pathways that are written as one entry with ``each``: one for every value of a label.
 
     Attributes:
-        label: The label that ``each`` names.
-        values: Its values, one a member, in the order in which they occur.
-        members: Indices of the members in ``Spec.pathways``, in the same order.
+        members: Indices of the members in ``Spec.pathways``, in the order of the values.
         name: Template of the names, ``{label}`` standing for the value.
         gate: Template of the gates' text.
         inputs: Template of the inputs' text.
         outputs: Template of the outputs' text.
-        stage: Training stage of all of them.
     """
 
-    label: str
-    values: tuple[Label, ...]
     members: tuple[int, ...]
     name: str
     gate: str
     inputs: str = "all"
     outputs: str = "all"
-    stage: int = 1
 
 
 @record

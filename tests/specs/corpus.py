@@ -400,7 +400,6 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ("graph-name", GRAPH.replace('"in"', '" "')),
     ("graph-edge-name", GRAPH + f"name = '{'a' * 300}'\n"),
     ("graph-each", GRAPH + "each = 'contxt'\n"),
-    ("graph-each-name", GRAPH + "each = 'context'\ngate = 'context == {context}'\n"),
     ("graph-many", DATASET + "[[node]]\nname = 'a'\n" * 1001 + EDGES),
     ("graph-layers", GRAPH + network("layers = 3").split(PATHWAY)[1] + "activation = 'linear'\n"),
     # -- gates that are taken later, samples on the boundary, hidden units of one pathway

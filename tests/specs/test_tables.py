@@ -186,7 +186,7 @@ def test_an_override_reaches_the_spec(overrides: Any, path: str, expected: objec
         (
             "contextual-3",
             ["network.hidden=0", "pathway.off_2.gate=context == 7"],
-            ["--set pathway.off_2.gate=context == 7: p", "--set network.hidden=0: network.hidden"],
+            ["--set network.hidden=0: network.hidden", "--set pathway.off_2.gate=context == 7: p"],
         ),
         ("contextual-3", ["validation.reason=mine"], ["validation.tolerance: found nothing"]),
         ("xor", ["parameters.h.value=3"], ["--set parameters.h.value=3: parameters.h: found a"]),
@@ -227,7 +227,7 @@ def test_the_ready_made_spec_is_contextual_3_and_says_more():
     assert sorted(found) == [("C", "contexts", 2, 3), ("n", "items", 2, 8)]
     (family,) = spec.families
     assert (family.name, family.gate) == ("off_{context}", "context != {context}")
-    assert (family.values, family.members, family.stage) == ((1, 2, 3), (1, 2, 3), 2)
+    assert family.members == (1, 2, 3)
     assert three.sizes == three.families == ()
 
 
@@ -252,13 +252,12 @@ VALUES = (["left", "it's", 'a"b'], [1, 2, 3], ['say "hi"', "b\\c", "a{kind}"])
     ("entry", "labels", "gates"),
     [
         *(({"gate": f"kind == {mark}"}, texts, ONE_EACH) for mark in MARKS for texts in VALUES),
-        ({"gate": "long == 'an {kind}'"}, ["it's", 'a"b', "c"], ONE_EACH),
         ({"inputs": "{kind}"}, ["one", "two", "one"], ((1, 1, 1), (1, 1, 1))),
     ],
 )
 def test_each_stands_for_every_value_of_a_label(entry: dict, labels: list, gates: tuple):
     data = {"X": ROWS, "Y": [[1, 2, 3]], "groups": {"inputs": {"one": [0], "two": [1]}}}
-    data["labels"] = {"kind": labels, "long": [f"an {value}" for value in labels]}
+    data["labels"] = {"kind": labels}
     spec = sr.load({"dataset": data, "pathway": [{"name": "{kind}!", "each": "kind", **entry}]})
     values = tuple(dict.fromkeys(labels))
     assert [p.name for p in spec.pathways] == [f"{value}!" for value in values]
@@ -266,7 +265,17 @@ def test_each_stands_for_every_value_of_a_label(entry: dict, labels: list, gates
     assert [p.inputs for p in spec.pathways] == (
         [(0,), (1,)] if "inputs" in entry else [(0, 1)] * len(values)
     )
-    assert (spec.families[0].values, spec.families[0].label) == (values, "kind")
+    assert spec.families[0].members == tuple(range(len(values)))
+
+
+def test_edges_of_one_entry_have_names_of_their_own():
+    nodes = [{"name": "in", "inputs": "all"}, {"name": "out", "outputs": "all"}]
+    edge = {"from": "in", "to": "out", "each": "context", "gate": "context == {context}"}
+    data = {"task": "contextual", "contexts": 2, "items": 2}
+    graph = sr.load({"dataset": data, "node": nodes, "edge": [edge]}).graph
+    assert graph is not None
+    assert [each.name for each in graph.edges] == ["in → out_1", "in → out_2"]
+    assert [each.gate for each in graph.edges] == [(1, 1, 0, 0), (0, 0, 1, 1)]
 
 
 def test_gains_are_exact_and_live_in_the_ring_of_the_data():
