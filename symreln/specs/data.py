@@ -11,11 +11,10 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import prod
-from typing import IO, Any, NamedTuple
+from math import lcm, prod
+from typing import IO, Any
 
 import numpy as np
 from flint import fmpz_mat
@@ -23,9 +22,10 @@ from numpy.lib import format as npy
 
 from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 from symreln.networks.dataset import Dataset, Label
 from symreln.specs.entries import NAME_LENGTH, indices_of
-from symreln.specs.expression import Declared
+from symreln.specs.expression import Declared, Value
 from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, decoded, fingerprint
 from symreln.specs.finding import (
     Finding,
@@ -39,8 +39,7 @@ from symreln.specs.finding import (
     read_all,
     shown,
 )
-from symreln.specs.kinds import matrix_of_fractions
-from symreln.specs.number import DecimalText, WrittenDecimal, exact_decimal, exact_fraction
+from symreln.specs.number import WrittenDecimal, exact_decimal, exact_fraction
 from symreln.specs.problems import Problems
 from symreln.specs.schema import UserDatasetModel
 
@@ -48,6 +47,11 @@ LABEL_LENGTH = 200
 _LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)
 _RESERVED_LABELS = frozenset({"all", "and", "or", "not", "in"})
 _FORMS = 'one of task = "…", X and Y (matrices), inputs and targets (CSV files), data (NPZ file)'
+_MAX_COMMON_BITS = 16_384
+"""Bits of the common denominator of a matrix: it multiplies every entry."""
+
+_Rows = Sequence[Sequence[Value]]
+"""Numbers and formulas, features in rows and samples in columns."""
 
 
 def read_user_dataset(
@@ -61,15 +65,20 @@ def read_user_dataset(
         folder: Where data files are.
         problems: Collects.
     """
+    before = len(problems.found)
     model = problems.check(UserDatasetModel, table, "dataset", context=declared)
     form = () if model is None else _form(model, problems)
-    if model is None or not form:
+    if model is None or len(problems.found) > before:
         return None
-    before = len(problems.found)
-    read = _read(model, table, folder, problems)
-    if len(read.matrices) != 2:
+    files: dict[str, str] = {}
+    read = _read(model, form, folder, files, problems)
+    matrices = []
+    for key, (rows, _) in zip((form[0], form[-1]), read, strict=False):
+        with problems.at(f"dataset.{key}"):
+            matrices.append(_matrix(rows, declared))
+    if len(matrices) != 2:
         return None
-    inputs, targets = read.matrices
+    inputs, targets = matrices
     (n_x, samples), (n_y, other) = inputs.shape, targets.shape
     if other != samples:
         found = f"{counted(other, 'sample')} of targets for {counted(samples, 'sample')} of inputs"
@@ -78,30 +87,30 @@ def read_user_dataset(
         problems.add(f"dataset.{form[-1]}", found, expected, hint)
         return None
     labels = _labels(model.labels, samples, problems)
-    counts = {"inputs": n_x, "outputs": n_y}
     groups, names = {}, {}
-    for kind, count in counts.items():
+    for kind, count, (_, columns) in zip(("inputs", "outputs"), (n_x, n_y), read, strict=True):
         groups[kind] = _groups(getattr(model.groups, kind), kind, count, problems)
-        given = getattr(model.names, kind) or read.columns.get(kind, [])
-        names[kind] = _names(given, kind, count, problems)
+        names[kind] = _names(getattr(model.names, kind) or columns, kind, count, problems)
     if len(problems.found) > before:
         return None
+    numbers = (value for rows, _ in read for row in rows for value in row)
+    parts = {type(x) for x in numbers if isinstance(x, Fraction) and x.denominator != 1}
     return Dataset(
-        inputs=inputs.promoted(declared.names),
-        targets=targets.promoted(declared.names),
+        inputs=inputs,
+        targets=targets,
         labels=labels,
         input_groups=groups["inputs"],
         output_groups=groups["outputs"],
         input_names=names["inputs"],
         output_names=names["outputs"],
-        description=_description(inputs, targets, read.files),
-        options=read.files,
-        decimals="decimal" in read.written and "fraction" not in read.written,
+        description=_description(inputs, targets, files),
+        options=files,
+        decimals=parts == {WrittenDecimal},
     )
 
 
 def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
-    """Return the keys by which the data is given; none where it is not in exactly one way."""
+    """Return the keys by which the data is given, in exactly one way."""
     forms = (("X", "Y"), ("inputs", "targets"), ("data",))
     missing = [key for keys in forms for key in keys if getattr(model, key) is None]
     given = [keys for keys in forms if not set(keys) <= set(missing)]
@@ -109,65 +118,51 @@ def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
         found = " and ".join(" and ".join(pair) for pair in given) or "no data"
         problems.add("dataset", found, _FORMS, "Keep one of them." if given else "")
         return ()
-    before, (keys,) = len(problems.found), given
+    (keys,) = given
     for key, other in zip(keys, reversed(keys), strict=True):
         if key in missing:
             description = UserDatasetModel.model_fields[key].description or ""
             problems.add(f"dataset.{key}", "nothing", description, f"It belongs to {other}.")
-    for key in ("delimiter", "header"):
-        value = getattr(model, key)
-        if value is not None and keys[0] != "inputs":
-            problems.add(f"dataset.{key}", shown(value), f"no {key} without CSV files")
-    return keys if len(problems.found) == before else ()
-
-
-class _Read(NamedTuple):
-    """What was read of a dataset's numbers.
-
-    Attributes:
-        matrices: X and Y as far as they could be read.
-        files: Fingerprints of their files.
-        columns: What headers call the inputs and the outputs.
-        written: How numbers are written: "whole", "decimal" or "fraction".
-        first_rows: Those of CSV files.
-    """
-
-    matrices: list[ExactMatrix]
-    files: dict[str, str]
-    columns: dict[str, list[str]]
-    written: set[str]
-    first_rows: list[list[Fraction]]
+    if model.header is not None and "inputs" not in keys:
+        problems.add("dataset.header", shown(model.header), "no header without CSV files")
+    return keys
 
 
 def _read(
-    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
-) -> _Read:
-    written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
-    own = [matrix for matrix in (model.X, model.Y) if matrix is not None]
-    found = _Read(own, {}, {}, written, [])
-    for key, kind in (("inputs", "inputs"), ("targets", "outputs"), ("data", "")):
+    model: UserDatasetModel,
+    form: tuple[str, ...],
+    folder: Folder,
+    files: dict[str, str],
+    problems: Problems,
+) -> list[tuple[_Rows, list[str]]]:
+    """Return inputs and targets as far as they could be read, and what headers call their rows.
+
+    Args:
+        model: What was asked for.
+        form: The keys by which it is given.
+        folder: Where data files are.
+        files: Takes the fingerprints of files.
+        problems: Collects.
+    """
+    if form == ("X", "Y"):
+        return [(model.X or [], []), (model.Y or [], [])]
+    found: list[tuple[_Rows, list[str]]] = []
+    for key in form:
         name = getattr(model, key)
-        if name is None:
-            continue
         with problems.at(f"dataset.{key}"):
             data = folder.read(name)
-            found.files[key] = fingerprint(name, data)
-            if not kind:
-                found.matrices.extend(_matrices_from_npz(data, name))
-                continue
-            rows, names = _rows_from_csv(data, name, model.delimiter, header=model.header)
-            if are_names(names):
-                found.columns[kind] = names
-            found.first_rows.append([column[0] for column in rows])
-            found.written.update(_written(rows))
-            found.matrices.append(matrix_of_fractions(rows))
-    if model.header is None:
-        _ask_for_header(found.first_rows, model, problems)
-    return found
+            files[key] = fingerprint(name, data)
+            if key == "data":
+                found += [(rows, []) for rows in _arrays_of_npz(data, name)]
+            else:
+                found.append(_rows_from_csv(data, name, header=model.header))
+    if model.header is None and "data" not in form:
+        _ask_for_header([[row[0] for row in rows] for rows, _ in found], model, problems)
+    return [(rows, names if are_names(names) else []) for rows, names in found]
 
 
 def _ask_for_header(
-    first_rows: list[list[Fraction]], model: UserDatasetModel, problems: Problems
+    first_rows: list[list[Value]], model: UserDatasetModel, problems: Problems
 ) -> None:
     """Ask whether first rows that count, 0, 1, 2, … or 2019, 2020, …, are samples or names.
 
@@ -188,20 +183,21 @@ def _ask_for_header(
             problems.add(f"dataset.{key}", found, "header = true or header = false", hint)
 
 
-def _written(value: object) -> Iterator[str]:
-    """Yield how the numbers of a list are written: "whole", "decimal" or "fraction"."""
-    match value:
-        case list() | tuple():
-            for entry in value:
-                yield from _written(entry)
-        case str():
-            yield "fraction" if "/" in value else "decimal" if "." in value else "whole"
-        case WrittenDecimal() | float() | Decimal() | DecimalText():
-            yield "decimal"
-        case Fraction() if value.denominator != 1:
-            yield "fraction"
-        case _:
-            yield "whole"
+def _matrix(rows: _Rows, declared: Declared) -> ExactMatrix:
+    """Return a matrix over the declared names; one of numbers has them over one denominator.
+
+    Raises:
+        Finding: The common denominator is too large.
+    """
+    if any(isinstance(value, Scalar) for row in rows for value in row):
+        return ExactMatrix.from_rows(rows, declared.names)
+    numbers: Sequence[Sequence[Fraction]] = rows  # type: ignore[assignment]
+    common = lcm(*{value.denominator for row in numbers for value in row})
+    found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
+    fits = common.bit_length() <= _MAX_COMMON_BITS
+    need(fits, found, "a smaller one", "Round the entries to fewer digits.")
+    scaled = [[value.numerator * (common // value.denominator) for value in row] for row in numbers]
+    return ExactMatrix.from_integers(fmpz_mat(scaled), common).promoted(declared.names)
 
 
 def _labels(
@@ -283,8 +279,8 @@ def _description(inputs: ExactMatrix, targets: ExactMatrix, files: Mapping[str, 
     return text
 
 
-_DELIMITERS = (";", "\t", ",")
-"""In the order of detection: a comma next to a semicolon or a tab is a decimal comma."""
+_DELIMITERS = ("\t", ";", ",")
+"""In the order of detection: a comma next to another one is a decimal comma, or part of a name."""
 _NUMBER_LIKE = re.compile(
     r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
 )
@@ -293,7 +289,7 @@ Line = tuple[int, list[str]]
 
 
 def _rows_from_csv(
-    data: bytes, file: str, delimiter: str | None = None, *, header: bool | None = None
+    data: bytes, file: str, *, header: bool | None = None
 ) -> tuple[list[list[Fraction]], list[str]]:
     """Return the numbers of a CSV file, whose rows are samples, with one column a sample.
 
@@ -307,7 +303,6 @@ def _rows_from_csv(
     Args:
         data: Contents of the file, UTF-8.
         file: Its name, for messages.
-        delimiter: Comma, semicolon or tab; by default the one in the first line.
         header: Whether the first row has the names of the columns.
 
     Raises:
@@ -315,7 +310,7 @@ def _rows_from_csv(
             column, both from 1.
     """
     try:
-        lines = _lines(data, delimiter)
+        lines = _lines(data)
         header_names = _header(lines, header)
         if header_names:
             lines = lines[1:]
@@ -347,20 +342,16 @@ def _rows_from_csv(
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
 
 
-def _lines(data: bytes, delimiter: str | None) -> list[Line]:
+def _lines(data: bytes) -> list[Line]:
     """Return the cells of every line that is not blank, with its number in the file."""
     text = decoded(data, "CSV in UTF-8, one row a sample", 'Save it as "CSV UTF-8".')
-    separator = delimiter or _detected(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         return [(reader.line_num, row) for row in reader if "".join(row).strip() or len(row) > 1]
     except csv.Error as error:
         raise Finding(f"{error} in row {reader.line_num}", "CSV") from None
-
-
-def _detected(text: str) -> str:
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    return next((delimiter for delimiter in _DELIMITERS if delimiter in first), ",")
 
 
 def _header(lines: list[Line], given: bool | None) -> list[str]:
@@ -372,11 +363,8 @@ def _header(lines: list[Line], given: bool | None) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-_NAMES = (("X", "inputs"), ("Y", "targets"))
-
-
-def _matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
-    """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file, whose rows are samples.
+def _arrays_of_npz(data: bytes, file: str) -> list[_Rows]:
+    """Return X, n_x rows, and Y, n_y rows, of an NPZ file, whose own rows are samples.
 
     Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10
     (see :func:`symreln.specs.number.exact_number`).
@@ -393,8 +381,7 @@ def _matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix
             size = sum(entry.file_size for entry in archive.infolist())
             limit = f"at most {MAX_BYTES >> 20} MiB"
             need(size <= MAX_BYTES, f"{size} bytes after unpacking", limit, "Use fewer samples.")
-            first, second = (_matrix(archive, names) for names in _NAMES)
-            return first, second
+            return [_array(archive, names) for names in (("X", "inputs"), ("Y", "targets"))]
     except Finding as finding:
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
     except Exception as error:
@@ -405,7 +392,7 @@ def _matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix
         raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
 
 
-def _matrix(archive: zipfile.ZipFile, names: tuple[str, str]) -> ExactMatrix:
+def _array(archive: zipfile.ZipFile, names: tuple[str, str]) -> _Rows:
     stored = {entry.removesuffix(".npy"): entry for entry in archive.namelist()}
     name = next((name for name in names if name in stored), "")
     listed = visible(cut(", ".join(sorted(stored)))) or "none"
@@ -414,7 +401,17 @@ def _matrix(archive: zipfile.ZipFile, names: tuple[str, str]) -> ExactMatrix:
     with archive.open(stored[name]) as stream:
         _check_header(stream, name)
     with archive.open(stored[name]) as stream:
-        return _exact(npy.read_array(stream, allow_pickle=False), name)
+        array = npy.read_array(stream, allow_pickle=False)
+    if array.dtype.kind in "biu":
+        return array.T.astype(object).tolist()
+    bad = np.argwhere(~np.isfinite(array)).tolist()
+    if bad:
+        (row, column), *others = bad
+        found = f"{array[row, column]} in {name}[{row}, {column}]"
+        found += f" and {len(others)} more" * bool(others)
+        raise Finding(found, "finite numbers", "Remove the sample, or fill the gap in.")
+    # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
+    return [[exact_decimal(str(value)) for value in row] for row in array.T]
 
 
 def _check_header(stream: IO[bytes], name: str) -> None:
@@ -430,17 +427,3 @@ def _check_header(stream: IO[bytes], name: str) -> None:
     need(len(shape) == 2, found, f"two dimensions, {two}", hint)
     need(0 not in shape, found, "at least one sample and one column")
     need(prod(shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
-
-
-def _exact(array: np.ndarray, name: str) -> ExactMatrix:
-    if array.dtype.kind in "biu":
-        return ExactMatrix.from_integers(fmpz_mat(array.T.tolist()))
-    bad = np.argwhere(~np.isfinite(array)).tolist()
-    if bad:
-        (row, column), *others = bad
-        found = f"{array[row, column]} in {name}[{row}, {column}]"
-        found += f" and {len(others)} more" * bool(others)
-        raise Finding(found, "finite numbers", "Remove the sample, or fill the gap in.")
-    # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
-    decimals = [[exact_decimal(str(value)) for value in row] for row in array.T]
-    return matrix_of_fractions(decimals)

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
 from typing import Annotated, Any
 
-from flint import fmpz_mat
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -24,9 +22,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.specs.expression import Declared, constant
+from symreln.specs.expression import Declared, Value, constant
 from symreln.specs.finding import Finding, counted, need, read_all, shown
 from symreln.specs.number import DecimalText
 
@@ -137,7 +134,7 @@ Spreads = Annotated[
 """A number above 0, or a list of two: the first, and the second where it differs."""
 
 Matrix = Annotated[
-    ExactMatrix,
+    list[list[Value]],
     PlainValidator(lambda value, info: _matrix_from_rows(value, _declared(info))),
     WithJsonSchema(_list(_list(FORMULA))),
 ]
@@ -168,11 +165,7 @@ def size_field(*, description: str, **limits: Any) -> Any:
     return Field(description=text, json_schema_extra=or_name, **limits)
 
 
-_MAX_COMMON_BITS = 16_384
-"""Bits of the common denominator of a matrix: it multiplies every entry."""
-
-
-def _matrix_from_rows(rows: object, declared: Declared) -> ExactMatrix:
+def _matrix_from_rows(rows: object, declared: Declared) -> list[list[Value]]:
     """Return a matrix that was written as a list of rows.
 
     Args:
@@ -186,26 +179,8 @@ def _matrix_from_rows(rows: object, declared: Declared) -> ExactMatrix:
     entries = (
         (f"[{i}][{j}]", entry) for i, row in enumerate(checked) for j, entry in enumerate(row)
     )
-    flat = read_all(entries, declared.value)
-    width = len(checked[0])
-    values = [flat[start : start + width] for start in range(0, len(flat), width)]
-    if all(isinstance(value, Fraction) for value in flat):
-        return matrix_of_fractions(values)  # type: ignore[arg-type]
-    return ExactMatrix.from_rows(values, declared.names)
-
-
-def matrix_of_fractions(rows: Sequence[Sequence[Fraction]]) -> ExactMatrix:
-    """Return a constant matrix, its entries over one denominator.
-
-    Raises:
-        Finding: The common denominator is too large.
-    """
-    common = lcm(*{value.denominator for row in rows for value in row})
-    found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
-    fits = common.bit_length() <= _MAX_COMMON_BITS
-    need(fits, found, "a smaller one", "Round the entries to fewer digits.")
-    scaled = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
-    return ExactMatrix.from_integers(fmpz_mat(scaled), common)
+    flat, width = read_all(entries, declared.value), len(checked[0])
+    return [flat[start : start + width] for start in range(0, len(flat), width)]
 
 
 def _checked_rows(rows: object) -> list[Sequence[object]]:

@@ -250,9 +250,6 @@ class UserDatasetModel(StrictModel):
     data: str | None = Field(
         default=None, description="name of an NPZ file with X and Y, one row a sample"
     )
-    delimiter: Literal[",", ";", "\t"] | None = Field(
-        default=None, description='"," or ";" or "\\t"'
-    )
     header: bool | None = Field(
         default=None, description="true or false: whether first rows of CSV files are names"
     )

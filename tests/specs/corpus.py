@@ -150,7 +150,7 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("huge-exponent", matrix(f"[[1e{'9' * 5000}, 1]]")),
     ("only-x", f"[dataset]\nX = [[1]]\n{PATHWAY}"),
     ("two-forms", f'{OWN}data = "d.npz"\n{PATHWAY}'),
-    ("delimiter-without-csv", f'{OWN}delimiter = ","\n{PATHWAY}'),
+    ("header-without-csv", f"{OWN}header = true\n{PATHWAY}"),
     # -- formulas
     ("code-import", entry('__import__("os").system("true")')),
     ("code-attribute", entry("c.__class__")),

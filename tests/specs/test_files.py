@@ -6,6 +6,7 @@ import contextlib
 import io
 import subprocess
 import sys
+import tempfile
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +19,6 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import SpecError
-from symreln.specs.data import _matrices_from_npz, _rows_from_csv
 from symreln.specs.files import parse_toml
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
@@ -52,6 +52,11 @@ def spec_in(folder: Path, text: str, **files: bytes) -> Path:
     return path
 
 
+def dataset(text: str, **files: bytes) -> sr.Dataset:
+    with tempfile.TemporaryDirectory() as folder:
+        return sr.load(spec_in(Path(folder), text, **files)).dataset
+
+
 def written(value: Fraction, style: str) -> str:
     """Write a number as a cell in one of the styles that a file may have."""
     if style == "fraction" or (10**6 * value).denominator != 1:
@@ -63,8 +68,8 @@ def written(value: Fraction, style: str) -> str:
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes]:
-    """Draw a table and a CSV file of it."""
+def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes, bool]:
+    """Draw a table, a CSV file of it, and whether the file has a header."""
     rows, columns = draw(st.tuples(st.integers(1, 4), st.integers(1, 5)))
     entry = st.fractions(-99, 99, max_denominator=draw(st.sampled_from([1, 10, 1000, 7])))
     table = [[draw(entry) for _ in range(columns)] for _ in range(rows)]
@@ -72,19 +77,23 @@ def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes]:
     delimiter, newline = draw(st.sampled_from(",;\t")), draw(st.sampled_from(["\n", "\r\n"]))
     pad = draw(st.sampled_from(["", " "]))
     lines = [delimiter.join(pad + written(v, draw(style)) for v in row) for row in table]
-    if draw(st.booleans()):
+    header = draw(st.booleans())
+    if header:
         lines.insert(0, delimiter.join(f"name {i}" for i in range(columns)))
     if draw(st.booleans()):
         lines.insert(draw(st.integers(0, len(lines))), "")
     mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    return table, mark + newline.join(lines).encode() + draw(st.sampled_from([b"", b"\n"]))
+    data = mark + newline.join(lines).encode() + draw(st.sampled_from([b"", b"\n"]))
+    return table, data, header
 
 
 @given(tables())
 @examples(300)
-def test_csv_round_trip(case: tuple[list[list[Fraction]], bytes]):
-    table, data = case
-    assert _rows_from_csv(data, "x.csv")[0] == [list(each) for each in zip(*table, strict=True)]
+def test_csv_round_trip(case: tuple[list[list[Fraction]], bytes, bool]):
+    table, data, header = case
+    text = CSV.replace("targets =", f"header = {str(header).lower()}\ntargets =")
+    found = dataset(text, x_csv=data, y_csv=data).inputs.to_fractions()
+    assert found == [list(each) for each in zip(*table, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +132,7 @@ floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 @examples(100)
 def test_npz_floats_are_their_shortest_decimal(values: list[float], order: str):
     array = np.array([values, values], order=order)
-    inputs, _ = _matrices_from_npz(npz(X=array, Y=array), "d.npz")
+    inputs = dataset(NPZ, d_npz=npz(X=array, Y=array)).inputs
     assert inputs.to_fractions() == [[Fraction(repr(v))] * 2 for v in values]
     # The way back is exact too: the shortest decimal rounds to the same float.
     assert inputs.to_numpy().tolist() == array.T.tolist()
@@ -302,7 +311,7 @@ def test_tables_of_anything(tables: dict[str, object]):
 @examples(400)
 def test_csv_of_anything(data: bytes | str):
     with contextlib.suppress(SpecError):
-        _rows_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
+        dataset(CSV, x_csv=data.encode() if isinstance(data, str) else data, y_csv=b"1\n")
 
 
 ARCHIVE = npz(X=X, Y=Y)
@@ -316,7 +325,7 @@ def test_damaged_npz(data: st.DataObject):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(damaged)))
     with contextlib.suppress(SpecError):
-        inputs, _ = _matrices_from_npz(bytes(damaged[: cut or None]), "d.npz")
+        inputs = dataset(NPZ, d_npz=bytes(damaged[: cut or None])).inputs
         # What is still read passed the archive's checksums: it is what was written.
         assert inputs.to_numpy().tolist() == X.tolist()
 
