@@ -12,7 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,12 +20,10 @@ from symreln.errors import Problem, SpecError
 from symreln.specs.data import are_names
 from symreln.specs.files import MAX_NUMBERS
 from symreln.specs.finding import key_path, nearest, need, shown
+from symreln.specs.number import DecimalText
 from symreln.specs.problems import Origin, Problems
 from symreln.specs.reader import read_spec
 from symreln.specs.spec import Spec
-
-if TYPE_CHECKING:
-    import sympy as sp
 
 #: Relative error of floats that stand for a simpler fraction where that is asked for.
 _ROUNDING = 1e-12
@@ -33,111 +31,40 @@ _ROUNDING = 1e-12
 _DIGITS = 9
 
 
-def _rows_of(value: object, *, transposed: bool, exact: bool, vector: bool = False) -> object:
-    """Return a matrix as a list of rows, features in rows; what is no matrix as it is.
+def plain(value: Any, *, exact: bool = True) -> Any:
+    """Return what TOML would hold: arrays and tables as lists, numbers of NumPy and SymPy as such.
 
     Args:
-        value: An array, a table, a SymPy matrix, or lists.
-        transposed: Whether samples are its rows.
+        value: Anything; what is neither stays as it is. Lists have 1 and 0 for true and false.
         exact: Whether a float is its decimals, rather than the simplest fraction near it.
-        vector: Whether one dimension will do: one output.
-
-    Raises:
-        Finding: An array of another number of dimensions, or of too many numbers.
     """
-    rows = _opened(value, vector=vector)
-    if not isinstance(rows, list | tuple):
-        return rows
-    rows = [list(row) if getattr(row, "shape", ()) else row for row in rows]
-    if vector and rows and not any(isinstance(row, list | tuple) for row in rows):
-        rows, transposed = [rows], False
-    opened = [_row(row, exact=exact) for row in rows]
-    whole = [row for row in opened if isinstance(row, list)]
-    even = len(whole) == len(opened) and len({len(row) for row in whole}) == 1
-    return [list(column) for column in zip(*whole, strict=True)] if transposed and even else opened
-
-
-def _columns_of(value: object) -> tuple[str, ...]:
-    """Return the names of a table's columns, of a DataFrame for example; none of other things."""
-    names = getattr(value, "columns", None)
-    return () if names is None or callable(names) else tuple(map(str, names))
-
-
-def plain(value: Any) -> Any:
-    """Return an option as TOML would hold it: arrays as lists, scalars of NumPy as Python's."""
     if isinstance(value, np.generic):
-        return float(str(value)) if isinstance(value, np.floating) else value.item()
-    if isinstance(value, Mapping):
-        return {key: plain(entry) for key, entry in value.items()}
-    if isinstance(value, str | bytes):
+        value = float(str(value)) if isinstance(value, np.floating) else value.item()
+    if isinstance(value, float) and not exact and isfinite(value):
+        return _simplest(value)
+    if isinstance(value, str | bytes | int | float):
         return value
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(entry) for entry in value]
-    return _entry_of(value)
-
-
-def _symbols_of(*values: object) -> dict[str, sp.Symbol]:
-    """Return the SymPy symbols in matrices, by name."""
-    found: dict[str, sp.Symbol] = {}
-    for value in values:
-        for symbol in getattr(value, "free_symbols", ()):
-            found[str(symbol)] = symbol
-    return dict(sorted(found.items()))
-
-
-def _opened(value: Any, *, vector: bool) -> object:
-    """Return what an array holds as lists; lists as they are."""
+    if isinstance(value, Mapping):
+        return {key: plain(entry, exact=exact) for key, entry in value.items()}
+    if isinstance(value, Decimal):
+        return DecimalText(str(value))
     if hasattr(value, "toarray"):  # a sparse matrix
         value = value.toarray()
-    if not hasattr(value, "__array__") or isinstance(value, np.ma.MaskedArray):
-        # Lists keep masked entries as None, which an array would lose.
-        return value.tolist() if isinstance(value, np.ma.MaskedArray) else value
-    array = np.asarray(value)
-    found = f"an array of shape {array.shape}"
-    fits = array.ndim == 2 or (vector and array.ndim == 1)
-    need(fits, found, "two dimensions: samples and features", "Reshape it.")
-    hint = "Take .real, or real and imaginary part as two features."
-    need(array.dtype.kind != "c", f"an array of {array.dtype}", "real numbers", hint)
-    need(prod(array.shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
-    # tolist() would lengthen the decimals of other floats than float64.
-    return list(array) if array.dtype.kind == "f" and array.itemsize != 8 else array.tolist()
-
-
-def _row(row: object, *, exact: bool) -> object:
-    if not isinstance(row, list | tuple):
-        return row
-    return _zeros_and_ones([_entry_of(entry, exact=exact) for entry in row])
-
-
-def _zeros_and_ones(values: Any) -> Any:
-    """Return a list with 1 and 0 for true and false, as of a mask; what is no list as it is."""
-    if not isinstance(values, list):
-        return values
-    return [int(value) if isinstance(value, bool) else value for value in values]
-
-
-def _entry_of(entry: Any, *, exact: bool = True) -> object:
-    """Return a number or a formula as the door reads it; what is neither as it is."""
-    if isinstance(entry, np.floating) and not isinstance(entry, float):
-        entry = float(str(entry))
-    elif isinstance(entry, np.generic):
-        entry = entry.item()
-    elif isinstance(entry, Decimal):
-        entry = Fraction(entry) if entry.is_finite() else float(entry)
-    elif hasattr(entry, "free_symbols"):
-        entry = _formula(entry)
-    if isinstance(entry, float) and not exact and isfinite(entry):
-        return _simplest(entry)
-    return entry
-
-
-def _formula(entry: Any) -> object:
-    """Return a SymPy expression as a number or the text of a formula."""
-    if entry.is_Rational:
-        return Fraction(int(entry.p), int(entry.q))
-    return float(entry) if entry.is_Float else str(entry)
+    if isinstance(value, np.ma.MaskedArray):
+        value = value.tolist()  # None for masked entries, which an array would lose
+    if hasattr(value, "__array__"):
+        array = np.asarray(value)
+        if array.dtype.kind == "f" and array.itemsize != 8:
+            array = array.astype(str).astype(float)  # tolist() would lengthen its decimals
+        value = array.tolist()
+        if array.dtype.kind in "iuf" and exact:
+            return value
+    if isinstance(value, list | tuple):
+        entries = [plain(entry, exact=exact) for entry in value]
+        return [int(entry) if isinstance(entry, bool) else entry for entry in entries]
+    if hasattr(value, "free_symbols"):
+        return plain(float(value), exact=exact) if value.is_Float else str(value)
+    return value
 
 
 def _simplest(value: float) -> Fraction:
@@ -147,18 +74,39 @@ def _simplest(value: float) -> Fraction:
     return next((f for f in near if abs(f - whole) <= _ROUNDING * abs(whole)), whole)
 
 
-def _places_of(names: Sequence[str], wanted: object) -> object:
-    """Return inputs or outputs that are asked for by the names of columns as indices.
+def _rows_of(value: Any, *, transposed: bool, exact: bool, vector: bool = False) -> object:
+    """Return a matrix as a list of rows, features in rows; what is no matrix as it is.
 
     Args:
-        names: Of the columns.
-        wanted: What was asked for; a group, a list of indices and what is unknown stay as they are.
+        value: An array, a table, a SymPy matrix, or lists.
+        transposed: Whether samples are its rows.
+        exact: Whether a float is its decimals.
+        vector: Whether one dimension will do: one output.
+
+    Raises:
+        Finding: An array of another number of dimensions, or of too many numbers.
     """
-    if isinstance(wanted, str):
-        return [names.index(wanted)] if wanted in names else wanted
-    if not isinstance(wanted, list):
-        return wanted
-    return [names.index(name) if name in names else name for name in wanted]
+    shape = getattr(value, "shape", (1, 1))
+    kind, found = getattr(value, "dtype", None), f"an array of shape {shape}"
+    fits = len(shape) == 2 or (vector and len(shape) == 1)
+    need(fits, found, "two dimensions: samples and features", "Reshape it.")
+    hint = "Take .real, or real and imaginary part as two features."
+    need(getattr(kind, "kind", "") != "c", f"an array of {kind}", "real numbers", hint)
+    need(prod(shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
+    rows = plain(value, exact=exact)
+    if not isinstance(rows, list):
+        return rows
+    if vector and rows and not any(isinstance(row, list) for row in rows):
+        return [rows]
+    whole = [row for row in rows if isinstance(row, list)]
+    even = len(whole) == len(rows) and len({len(row) for row in whole}) == 1
+    return [list(column) for column in zip(*whole, strict=True)] if transposed and even else rows
+
+
+def _columns_of(value: object) -> tuple[str, ...]:
+    """Return the names of a table's columns, of a DataFrame for example; none of other things."""
+    names = getattr(value, "columns", None)
+    return () if names is None or callable(names) else tuple(map(str, names))
 
 
 Samples = Literal["rows", "columns"]
@@ -240,7 +188,7 @@ def spec(
         labels = {}
     problems.raise_if_any()
     names = {"inputs": _columns_of(X), "outputs": _columns_of(Y)}
-    named = {str(name): _zeros_and_ones(plain(each)) for name, each in dict(labels).items()}
+    named = {str(name): plain(each) for name, each in dict(labels).items()}
     tables: Table = {
         "title": title,
         "dataset": {
@@ -290,11 +238,9 @@ def pathway(
         >>> sr.pathway("off_{context}", "context != {context}", each="context", stage=2)["stage"]
         2
     """
-    given = {
-        **{"name": name, "gate": _gate(gate), "each": each, "stage": stage, "inputs": inputs},
-        **{"outputs": outputs, "hidden": hidden},
-        "then": None if then is None else [{"step": k, "gate": _gate(v)} for k, v in then.items()],
-    }
+    given = {"name": name, "gate": gate, "each": each, "stage": stage, "inputs": inputs}
+    given |= {"outputs": outputs, "hidden": hidden}
+    given["then"] = then and [{"step": step, "gate": gate} for step, gate in then.items()]
     return {key: plain(value) for key, value in given.items() if value is not None}
 
 
@@ -338,35 +284,34 @@ def network(
     return {key: plain(value) for key, value in locals().items() if value is not None}
 
 
-def _gate(value: Any) -> Any:
-    """Return a gate as a file has it: of a mask 0 and 1."""
-    return _zeros_and_ones(plain(value))
-
-
 def _parameters(given: Mapping[Any, Any], *matrices: object) -> Table:
     """Return the tables of the parameters: those given, then the symbols of matrices."""
     told = {
         str(name): plain(about) if isinstance(about, Mapping) else {"value": plain(about)}
         for name, about in given.items()
     }
-    return told | {
-        name: _assumptions(symbol) | told.get(name, {})
-        for name, symbol in _symbols_of(*matrices, *given).items()
+    symbols = {
+        str(symbol): symbol
+        for value in (*matrices, *given)
+        for symbol in getattr(value, "free_symbols", ())
     }
-
-
-def _assumptions(symbol: Any) -> Table:
-    if symbol.is_positive:
-        return {"positive": True}
-    return {"nonnegative": True} if symbol.is_nonnegative else {}
+    for name, symbol in sorted(symbols.items()):
+        signs = {"positive": symbol.is_positive, "nonnegative": symbol.is_nonnegative}
+        told[name] = dict([pair for pair in signs.items() if pair[1]][:1]) | told.get(name, {})
+    return told
 
 
 def _indexed(entry: Any, names: Mapping[str, Sequence[str]]) -> Any:
-    """Return a pathway with the names of columns as indices."""
+    """Return a pathway with inputs and outputs that are named by columns as indices."""
     if not isinstance(entry, Mapping):
         return entry
-    indices = {kind: _places_of(names[kind], entry[kind]) for kind in names if kind in entry}
-    return {**entry, **indices}
+    found = dict(entry)
+    for kind in names.keys() & entry.keys():
+        known, wanted = names[kind], entry[kind]
+        listed = [wanted] if isinstance(wanted, str) and wanted in known else wanted
+        if isinstance(listed, list):
+            found[kind] = [known.index(each) if each in known else each for each in listed]
+    return found
 
 
 def _placed(problem: Problem, samples: Samples, names: Mapping[str, Sequence[str]]) -> Problem:

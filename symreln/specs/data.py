@@ -67,8 +67,10 @@ def read_user_dataset(
     """
     before = len(problems.found)
     model = problems.check(UserDatasetModel, table, "dataset", context=declared)
-    form = () if model is None else _form(model, problems)
-    if model is None or len(problems.found) > before:
+    if model is None:
+        return None
+    form = _form(model, problems)
+    if len(problems.found) > before:
         return None
     files: dict[str, str] = {}
     read = _read(model, form, folder, files, problems)
