@@ -17,8 +17,8 @@ from symreln.errors import LimitReachedError, SpecError
 from symreln.networks.dataset import Label
 from symreln.networks.gdln import Network
 from symreln.networks.parts import Edge, Gate, Node, Switch
-from symreln.specs.entries import AskedEntry, Written
 from symreln.specs.finding import nearest, need, quoted, shown
+from symreln.specs.kinds import AskedEntry, Written
 from symreln.specs.problems import Model, Problems
 from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NodeModel, PathwayModel
 from symreln.specs.spec import PathwayFamily, PathwaySpec

@@ -24,7 +24,6 @@ from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.networks.dataset import Dataset, Label
-from symreln.specs.entries import NAME_LENGTH, indices_of
 from symreln.specs.expression import Declared, Value
 from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, decoded, fingerprint
 from symreln.specs.finding import (
@@ -39,6 +38,7 @@ from symreln.specs.finding import (
     read_all,
     shown,
 )
+from symreln.specs.kinds import NAME_LENGTH, indices_of
 from symreln.specs.number import WrittenDecimal, exact_decimal, exact_fraction
 from symreln.specs.problems import Problems
 from symreln.specs.schema import UserDatasetModel

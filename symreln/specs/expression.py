@@ -218,7 +218,7 @@ class _Formula:
         return 1 / value
 
     def _exponent(self, sign: Token, value: Value) -> int:
-        number = as_fraction(value)
+        number = _as_fraction(value)
         if number is not None and number.denominator == 1 and abs(number) <= _MAX_POWER:
             return int(number)
         found = "an exponent that is no whole number"
@@ -257,7 +257,7 @@ def _parts(value: Value) -> tuple[fmpz_mpoly, fmpz_mpoly]:
     return scalar.numerator, scalar.denominator
 
 
-def as_fraction(value: Value) -> Fraction | None:
+def _as_fraction(value: Value) -> Fraction | None:
     """Return the number that a constant is, or None."""
     if isinstance(value, Fraction):
         return value

@@ -19,10 +19,10 @@ from symreln.exact.scalar import Scalar
 from symreln.networks.gdln import Network
 from symreln.specs.asked_pathways import read_graph, read_pathways
 from symreln.specs.data import read_user_dataset
-from symreln.specs.entries import AskedEntry
 from symreln.specs.expression import Declared
 from symreln.specs.files import Folder
 from symreln.specs.finding import check_text, key_path, nearest, need, quoted, shown
+from symreln.specs.kinds import AskedEntry
 from symreln.specs.letters import written_names
 from symreln.specs.overrides import apply_overrides
 from symreln.specs.problems import Model, Origin, Problems

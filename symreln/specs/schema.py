@@ -15,15 +15,20 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from symreln.specs.entries import GateEntries, Inputs, Name, Outputs, PathwayGate, SwitchGate
 from symreln.specs.finding import check_text, need
 from symreln.specs.kinds import (
     Constant,
+    GateEntries,
+    Inputs,
     Matrix,
+    Name,
+    Outputs,
+    PathwayGate,
     Positive,
     Share,
     Spreads,
     StrictModel,
+    SwitchGate,
 )
 from symreln.specs.task import Task
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from symreln.errors import NotSupportedError
 from symreln.networks.pathway import PathwaySpec
-from symreln.specs.entries import BOUNDARY
+from symreln.specs.kinds import BOUNDARY
 from symreln.specs.spec import Dataset, Spec, ValidationSpec
 
 
