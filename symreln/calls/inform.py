@@ -9,8 +9,7 @@ from symreln.base.provenance import environment
 from symreln.errors import InputError
 from symreln.specs.finding import shown
 from symreln.specs.schema import json_schema
-from symreln.task_library import list_tasks
-from symreln.task_library.registry import TASKS, spec_path
+from symreln.task_library.registry import TASKS, spec_path, titles
 from symreln.verifier import verify_file
 
 
@@ -55,7 +54,7 @@ def tasks(name: str | None = None) -> dict[str, str]:
         >>> "contextual-3" in sr.tasks()
         True
     """
-    known = dict(list_tasks())
+    known = titles()
     if name is None:
         return known
     if name not in known:

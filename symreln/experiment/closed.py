@@ -229,8 +229,8 @@ def _edge_weights(
 def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
     """Train the GDLN of a spec from :func:`_aligned_weights`, one network."""
     spec = numbers.spec
-    if spec.edge_network is not None:
-        weights = _edge_weights(numbers, spec.edge_network, start)
+    if spec.graph is not None:
+        weights = _edge_weights(numbers, spec.graph, start)
         return train_gated(spec, {}, initial={name: w[None] for name, w in weights.items()})
     gated = gated_pathways(spec)
     weights = _aligned_weights(numbers, gated, start)

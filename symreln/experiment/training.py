@@ -136,8 +136,8 @@ def train_gated(spec: Spec, kappas: Mapping[str, float], **options: Any) -> Trai
         **options: As of :func:`symreln.train.trainers.train_gdln`.
     """
     data, settings = spec.dataset.arrays, training_settings(spec)
-    if spec.edge_network is not None:
-        return train_gated_network(*data, gated_network(spec.edge_network), settings, **options)
+    if spec.graph is not None:
+        return train_gated_network(*data, gated_network(spec.graph), settings, **options)
     settings, network = _gated_settings(spec, settings), network_of(spec)
     phases = [*_gated_phases(spec, kappas)]
     options |= {"training": network.training}

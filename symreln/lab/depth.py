@@ -215,10 +215,10 @@ def compare_depth(spec: Spec, seeds: int = 50, rng: int = 0) -> DepthComparison:
 
 def _counted(spec: Spec) -> GatedNetwork:
     """Return the gated network with as many units as are open together in a ReLU layer."""
-    if spec.edge_network is None:
+    if spec.graph is None:
         msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"
         raise NotSupportedError(msg)
-    graph = gated_network(spec.edge_network)
+    graph = gated_network(spec.graph)
     if graph.depth < 3:
         msg = (
             f"depth: the longest path of the graph has {graph.depth} edges, so one hidden layer at "

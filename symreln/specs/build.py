@@ -20,7 +20,6 @@ from symreln.errors import Problem, SpecError
 from symreln.specs.data import are_names
 from symreln.specs.files import MAX_NUMBERS
 from symreln.specs.finding import key_path, nearest, need, shown
-from symreln.specs.number import DecimalText
 from symreln.specs.problems import Origin, Problems
 from symreln.specs.reader import read_spec
 from symreln.specs.spec import Spec
@@ -42,12 +41,10 @@ def plain(value: Any, *, exact: bool = True) -> Any:
         value = float(str(value)) if isinstance(value, np.floating) else value.item()
     if isinstance(value, float) and not exact and isfinite(value):
         return _simplest(value)
-    if isinstance(value, str | bytes | int | float):
+    if isinstance(value, str | bytes | int | float | Decimal):
         return value
     if isinstance(value, Mapping):
         return {key: plain(entry, exact=exact) for key, entry in value.items()}
-    if isinstance(value, Decimal):
-        return DecimalText(str(value))
     if hasattr(value, "toarray"):  # a sparse matrix
         value = value.toarray()
     if isinstance(value, np.ma.MaskedArray):

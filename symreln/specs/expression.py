@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from decimal import Decimal
 from fractions import Fraction
 
 from flint import fmpz_mpoly
@@ -15,7 +16,7 @@ from symreln.base.records import record
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, need, quoted, shown
-from symreln.specs.number import MAX_BITS, DecimalText, exact_decimal, exact_number
+from symreln.specs.number import MAX_BITS, exact_decimal, exact_number
 from symreln.specs.spec import Parameter
 from symreln.specs.syntax import Parsed, Syntax, Token
 
@@ -132,7 +133,7 @@ class Declared:
 def _evaluate(text: object, spelled: Mapping[str, str] | None) -> Value:
     """Return the value of a formula in names by their spelling, None where none may stand."""
     if not isinstance(text, str):
-        if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
+        if isinstance(text, int | float | Fraction | Decimal) and not isinstance(text, bool):
             return exact_number(text)
         raise Finding(shown(text), "a number or a formula in quotes")
     formula = _Formula(text, spelled)
@@ -231,23 +232,20 @@ class _Formula:
     def _bounded(self, sign: Token, combine: Callable[..., Value], a: Value, b: Value) -> Value:
         """Return a + b or a * b, neither it nor the work for it too large."""
         hint, many = "Write the formula in a smaller form.", "a result of too many terms"
-        most = f"at most {_MAX_TERMS} terms"
         terms_a, terms_b = (max(len(part.coeffs()) for part in _parts(x)) for x in (a, b))
         if terms_a * terms_b > _MAX_PRODUCTS:
-            raise self.parsed.wrong(sign, many, most, hint)
+            raise self.parsed.wrong(sign, many, f"at most {_MAX_TERMS} terms", hint)
         found = combine(a, b)
         for part in _parts(found):
-            degree = int(part.total_degree())
-            bits = max((int(x).bit_length() for x in part.coeffs()), default=0)
-            if degree > _MAX_DEGREE:
-                large = f"a result of degree {degree}", f"degree at most {_MAX_DEGREE}"
-            elif bits > MAX_BITS:
-                large = f"a result of {bits} bits", f"at most {MAX_BITS} bits"
-            elif len(part.coeffs()) > _MAX_TERMS:
-                large = many, most
-            else:
-                continue
-            raise self.parsed.wrong(sign, *large, hint)
+            degree, coefficients = int(part.total_degree()), part.coeffs()
+            bits = max((int(x).bit_length() for x in coefficients), default=0)
+            for amount, most, what, unit in (
+                (degree, _MAX_DEGREE, f"a result of degree {degree}", "degree at most {}"),
+                (bits, MAX_BITS, f"a result of {bits} bits", "at most {} bits"),
+                (len(coefficients), _MAX_TERMS, many, "at most {} terms"),
+            ):
+                if amount > most:
+                    raise self.parsed.wrong(sign, what, unit.format(most), hint)
         return found
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from dataclasses import replace
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
 
 from symreln.base.records import record
 from symreln.errors import Problem, SpecError, visible
 from symreln.specs.finding import Finding, nearest, need, quoted
-from symreln.specs.number import DecimalText
 
 MAX_BYTES = 64 << 20
 MAX_NUMBERS = 2_000_000
@@ -139,11 +138,6 @@ def decoded(data: bytes, expected: str, save: str) -> str:
         raise Finding(f"a byte that is not UTF-8 in line {line}", expected, save) from None
 
 
-def fingerprint(name: str, data: bytes) -> str:
-    """Return a file's name and SHA-256, for the provenance table."""
-    return f"{name} (SHA-256 {hashlib.sha256(data).hexdigest()})"
-
-
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Return the tables of a TOML file, decimals kept as written, and its text.
 
@@ -161,6 +155,16 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     return parse_toml(data, file)
 
 
+def exact_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text, decimals as written."""
+
+    def decimal(number: str) -> Decimal | str:
+        found = Decimal(number, Context(traps=[]))
+        return number if found.is_nan() and "e" in number.lower() else found  # beyond all bounds
+
+    return tomllib.loads(text, parse_float=decimal)
+
+
 def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
     """Return the tables of TOML bytes, decimals kept as written, and the text.
 
@@ -175,15 +179,12 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
     try:
         hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
         need(len(data) <= _MAX_SPEC, "a spec of more than 1 MiB", "at most 1 MiB", hint)
-        marked = data.startswith(b"\xef\xbb\xbf")
-        hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
-        need(not marked, "a byte-order mark at the start", "TOML in UTF-8 without one", hint)
         hint = "It needs a [dataset] and a [[pathway]]; `symreln tasks` shows examples."
         need(data.strip(), "an empty file", "a spec", hint)
         text = decoded(data, "a spec: TOML in UTF-8", 'Save it as "UTF-8" in your editor.')
         found, hint = f"a key of more than {MAX_KEY_PARTS} parts", "Dots make tables in tables."
         need(not _LONG_KEY.search(text), found, f"at most {MAX_KEY_PARTS} parts", hint)
-        return tomllib.loads(text, parse_float=DecimalText), text
+        return exact_toml(text), text
     except Finding as finding:
         problem = finding.problems[0]
     except RecursionError:

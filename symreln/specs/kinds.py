@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any
@@ -42,7 +43,6 @@ from symreln.specs.finding import (
     shown,
 )
 from symreln.specs.gate_formula import gate_of_text
-from symreln.specs.number import DecimalText
 
 
 class StrictModel(BaseModel):
@@ -72,7 +72,7 @@ def _one_of(value: object, *kinds: type) -> Any:
 
 def _formula(value: object) -> object:
     """Return a number or a text; what else there is has no value to speak of."""
-    return _one_of(value, int, float, str, Fraction, DecimalText)
+    return _one_of(value, int, float, str, Fraction, Decimal)
 
 
 def _declared(info: ValidationInfo) -> Declared:
@@ -240,7 +240,7 @@ def _gain(declared: Declared, value: object) -> Gain:
     if isinstance(value, int) and not isinstance(value, bool) and value in (0, 1):
         return int(value)
     expected = 'an entry 0 or 1, or a gain in quotes, such as "g" or "1/2"'
-    need(isinstance(value, str | float | Fraction | DecimalText), shown(value), expected)
+    need(isinstance(value, str | float | Fraction | Decimal), shown(value), expected)
     gain = Scalar.of(declared.value(value), declared.names)
     return int(gain == 1) if gain == 0 or gain == 1 else gain
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 
-from symreln.base.records import record
 from symreln.specs.finding import Finding, cut, need, quoted, shown
 
 _MAX_DIGITS = 1200
@@ -41,20 +40,6 @@ class WrittenDecimal(Fraction):
 
     def __neg__(self) -> WrittenDecimal:
         return WrittenDecimal(-self.numerator, self.denominator)
-
-
-@record(kw_only=False)
-class DecimalText:
-    """A TOML float as it was written, so that 0.1 stays 1/10.
-
-    Attributes:
-        text: The characters of the number, underscores included.
-    """
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
 
 
 def exact_decimal(text: str) -> Fraction:
@@ -117,8 +102,7 @@ def exact_number(value: object) -> Fraction:
     itself would carry a denominator of 2**55 through every formula.
 
     Args:
-        value: An int, a ``DecimalText``, a float, a Fraction, a Decimal, or a text such as "1/3";
-            not a bool.
+        value: An int, a float, a Decimal, a Fraction, or a text such as "1/3"; not a bool.
 
     Raises:
         Finding: It is something else, not finite, or too large.
@@ -130,8 +114,6 @@ def exact_number(value: object) -> Fraction:
             return _bounded(Fraction(value))
         case str():
             return exact_fraction(value)
-        case DecimalText():
-            return exact_decimal(value.text.replace("_", ""))
         case float():
             hint = "Remove the sample, or fill the gap in."
             need(isfinite(value), str(value), "a finite number", hint)

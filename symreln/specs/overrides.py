@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from symreln.errors import InputError, Problem, SpecError, visible
-from symreln.specs.files import MAX_KEY_PARTS
+from symreln.specs.files import MAX_KEY_PARTS, exact_toml
 from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
-from symreln.specs.number import DecimalText
 
 Path = tuple[str | int, ...]
 
@@ -55,7 +53,7 @@ def _path(key: str) -> Path:
 
 def _value(text: str) -> Any:
     try:
-        table = tomllib.loads(f"v = {text}", parse_float=DecimalText)
+        table = exact_toml(f"v = {text}")
         # A line break in the value could start a second key.
         if list(table) == ["v"]:
             return table["v"]

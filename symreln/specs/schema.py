@@ -109,14 +109,14 @@ class ParameterModel(StrictModel):
     )
 
 
-class SwitchModel(StrictModel):
+class _SwitchModel(StrictModel):
     """``then``: the gate that a pathway takes at a step of the training."""
 
     step: int = _whole(_MAX_STEPS, "the first update made with this gate, ")
     gate: SwitchGate = Field(description='"all", a formula over labels, or a list of 0 and 1')
 
 
-def _ascending(then: list[SwitchModel]) -> list[SwitchModel]:
+def _ascending(then: list[_SwitchModel]) -> list[_SwitchModel]:
     for place, (before, after) in enumerate(pairwise(then), start=1):
         found, path = f"step {after.step} after step {before.step}", f"[{place}].step"
         need(after.step > before.step, found, "ascending steps", path=path)
@@ -129,7 +129,7 @@ class PathwayModel(StrictModel):
     name: Name = _NAME
     each: str | None = _each("pathway")
     # Before the gate, which may be closed where another one follows.
-    then: Annotated[list[SwitchModel], AfterValidator(_ascending)] = Field(
+    then: Annotated[list[_SwitchModel], AfterValidator(_ascending)] = Field(
         default_factory=list,
         max_length=_MAX_SWITCHES,
         description="gates that the pathway takes later, as in "
@@ -231,14 +231,14 @@ def _tables(description: str) -> Any:
     return Field(default_factory=list, description=description)
 
 
-class GroupsModel(StrictModel):
+class _GroupsModel(StrictModel):
     """``[dataset.groups]``: named groups of inputs and of outputs."""
 
     inputs: dict[str, Any] = _table("a table of lists of input indices")
     outputs: dict[str, Any] = _table("a table of lists of output indices")
 
 
-class NamesModel(StrictModel):
+class _NamesModel(StrictModel):
     """``[dataset.names]``: what every input and every output is called."""
 
     inputs: list[str] = _tables("a list of texts, one an input")
@@ -259,11 +259,11 @@ class UserDatasetModel(StrictModel):
         default=None, description="true or false: whether first rows of CSV files are names"
     )
     labels: dict[str, Any] = _table("a table of lists, one entry a sample")
-    groups: GroupsModel = Field(
-        default_factory=GroupsModel, description="a table with the tables inputs and outputs"
+    groups: _GroupsModel = Field(
+        default_factory=_GroupsModel, description="a table with the tables inputs and outputs"
     )
-    names: NamesModel = Field(
-        default_factory=NamesModel,
+    names: _NamesModel = Field(
+        default_factory=_NamesModel,
         description="a table with the lists inputs and outputs: what they are called",
     )
 

@@ -255,11 +255,6 @@ class Spec(Immutable):
         return network_of(self.pathways, layers=self.network.layers, hidden=self.network.hidden)
 
     @property
-    def edge_network(self) -> Network | None:
-        """Nodes and edges that are trained as they are, with the units that each says."""
-        return self.graph
-
-    @property
     def gated_only(self) -> str:
         """Why no network without gates is trained beside the gated one, or ""."""
         if self.graph is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from symreln.specs.files import read_toml
 from symreln.specs.task import Task
@@ -40,26 +38,11 @@ SPECS: tuple[str, ...] = (
 _FOLDER = Path(__file__).parent / "specs"
 
 
-class Listing(NamedTuple):
-    """One line of the list of what there is.
-
-    Attributes:
-        name: What to write for it.
-        summary: What it is.
-    """
-
-    name: str
-    summary: str
-
-
 def spec_path(name: str) -> Path:
     """Return the file of a ready-made spec."""
     return _FOLDER / f"{name}.toml"
 
 
-@lru_cache(maxsize=1)
-def list_specs() -> tuple[Listing, ...]:
-    """Return the ready-made specs, each with its title."""
-    return tuple(
-        Listing(name=name, summary=str(read_toml(spec_path(name))[0]["title"])) for name in SPECS
-    )
+def titles() -> dict[str, str]:
+    """Return what every ready-made spec is, by its name."""
+    return {name: str(read_toml(spec_path(name))[0]["title"]) for name in SPECS}

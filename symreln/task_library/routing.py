@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from symreln.exact.matrix import ExactMatrix
 from symreln.specs.finding import need
 from symreln.specs.kinds import Size, StrictModel, size_field
 from symreln.specs.spec import Dataset
@@ -58,10 +57,10 @@ def _build(options: _RoutingOptions) -> Dataset:
     entries = domains * partners * items * domains * (3 * items - 1)
     check_entries(entries, _MAX_ENTRIES, what, ".domains")
     pairs = [(i, (i + k) % domains) for i in range(domains) for k in range(partners)]
-    height = 2 * items - 1
+    height, one_hot = 2 * items - 1, np.eye(domains, dtype=np.int64)
     return Dataset(
-        inputs=_blocks(np.eye(items, dtype=np.int64), [i for i, _ in pairs], domains),
-        targets=_blocks(hierarchy(items), [j for _, j in pairs], domains),
+        inputs=exact(np.kron(one_hot[:, [i for i, _ in pairs]], np.eye(items, dtype=np.int64))),
+        targets=exact(np.kron(one_hot[:, [j for _, j in pairs]], hierarchy(items))),
         labels={
             "source": tuple(i + 1 for i, _ in pairs for _ in range(items)),
             "target": tuple(j + 1 for _, j in pairs for _ in range(items)),
@@ -74,15 +73,6 @@ def _build(options: _RoutingOptions) -> Dataset:
             f"trained with {partners} output domains, of {height} features (hierarchy) each."
         ),
     )
-
-
-def _blocks(block: np.ndarray, rows: list[int], domains: int) -> ExactMatrix:
-    """Return a block for every pair, in the rows of its domain."""
-    height, width = block.shape
-    found = np.zeros((domains * height, len(rows) * width), dtype=np.int64)
-    for place, row in enumerate(rows):
-        found[row * height : (row + 1) * height, place * width : (place + 1) * width] = block
-    return exact(found)
 
 
 TASK = Task(

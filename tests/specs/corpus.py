@@ -445,7 +445,6 @@ GRAPHS: tuple[tuple[str, str], ...] = (
 )
 
 RAW: tuple[tuple[str, bytes], ...] = (
-    ("byte-order-mark", b"\xef\xbb\xbf" + own("").encode()),
     ("utf-16", own("").encode("utf-16")),
     ("latin-1", 'title = "é"\n'.encode("latin-1") + own("").encode()),
     ("binary", b"\x7fELF\x00\x00\xff" + bytes(range(256))),

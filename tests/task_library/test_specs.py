@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.task_library import list_tasks
 from symreln.task_library.registry import SPECS, spec_path
 
 
 def test_the_list_is_complete_and_in_words():
-    listed = list_tasks()
-    assert tuple(name for name, _ in listed) == SPECS
+    listed = sr.tasks()
+    assert tuple(listed) == SPECS
     assert len(set(SPECS)) == len(SPECS)
-    assert all(summary and "\n" not in summary for _, summary in listed)
+    assert all(summary and "\n" not in summary for summary in listed.values())
     files = {path.stem for path in Path(spec_path("xor")).parent.glob("*.toml")}
     assert files == set(SPECS)
 

@@ -83,7 +83,7 @@ def _share(derivation: Derivation) -> Iterator[Block]:
     else:
         yield prose(f"Taking part are {half}.")
     own = [p.number for p in derivation.pathways if p.effective.pathway.hidden is not None]
-    if own and derivation.spec.edge_network is None:  # nodes are drawn as they are
+    if own and derivation.spec.graph is None:  # nodes are drawn as they are
         which = ", ".join(map(str, own))
         yield say(
             f"In pathways with hidden units of their own ({which}) $\\sigma$ is scaled so that "
