@@ -10,7 +10,7 @@ from symreln.base.jsonio import dumps
 from symreln.calls.derive import Derivation, derive
 from symreln.errors import CertificateError, InputError
 from symreln.specs.finding import shown
-from symreln.specs.values import spec_of_values
+from symreln.specs.written_spec import spec_of_values
 from symreln.verifier.folder import CERTIFICATE, JSON_FILES, verify_file
 from symreln.verifier.reading import read_json
 

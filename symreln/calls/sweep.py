@@ -20,7 +20,7 @@ from symreln.report.results_folder import write_files
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
 from symreln.specs.spec import Spec
-from symreln.specs.spec_text import spec_toml
+from symreln.specs.written_spec import spec_toml
 from symreln.sweeps.combinations import Sweep, SweepRow, planned
 from symreln.sweeps.sweep_results import sweep_table, sweep_to_json
 from symreln.task_library.load import spec_of

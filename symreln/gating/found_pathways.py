@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.spec import Dataset, Spec, ValidationSpec
-from symreln.specs.spec_text import spec_toml
+from symreln.specs.written_spec import spec_toml
 
 
 def gate_pathway(

@@ -12,7 +12,7 @@ from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.certificate.texts import Texts
 from symreln.report.encode import Encoder
-from symreln.specs.values import values_of
+from symreln.specs.written_spec import values_of
 from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from symreln.pipeline.derive import derive
 from symreln.specs.finding import Finding, cut
 from symreln.specs.overrides import parse_override
 from symreln.specs.spec import Spec
-from symreln.specs.spec_text import spec_toml
+from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import load
 
 #: A folder with more files than this is no place for results.
