@@ -20,34 +20,42 @@ from symreln.networks.parts import Edge, Gate, Node, Switch
 from symreln.specs.finding import nearest, need, quoted, shown
 from symreln.specs.kinds import AskedEntry, Written
 from symreln.specs.problems import Model, Problems
-from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NodeModel, PathwayModel
+from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NetworkModel, NodeModel, PathwayModel
 from symreln.specs.spec import PathwayFamily, PathwaySpec
-
-Pathways = tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...]]
-"""In the order given, members of a family in the order of its values; and the families."""
 
 _Entries = list[tuple[str, Model]]
 """Key paths and what stands there; members of a family have one path."""
 
 
-def read_pathways(value: object, asked: AskedEntry, problems: Problems) -> Pathways:
-    """Return the pathways of a spec; what is wrong is added to ``problems``.
+def read_paths(
+    tables: Mapping[str, Any], asked: AskedEntry, network: NetworkModel | None, problems: Problems
+) -> tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...], Network | None]:
+    """Return pathways and their families, or the paths of a graph and it.
 
     Args:
-        value: What stands under ``pathway``.
+        tables: The tables of a spec.
         asked: What gates and groups refer to.
-        problems: Collects.
+        network: The table [network], None where there is none or it is wrong.
+        problems: Takes what is wrong.
     """
+    if "node" in tables or "edge" in tables:
+        # Where [network] is wrong, that is what is said.
+        hidden = network.hidden if network else 1 if "network" in tables else None
+        graph = _graph(tables, asked, hidden, problems)
+        if graph is None or asked.dataset is None:
+            return (), (), None
+        paths = graph.paths(asked.dataset.samples)
+        return tuple(PathwaySpec.along(graph, path) for path in paths), (), graph
     families: list[PathwayFamily] = []
     before = len(problems.found)
-    entries = _entries(value, PathwayModel, "pathway", asked, problems, families)
+    entries = _entries(tables.get("pathway"), PathwayModel, "pathway", asked, problems, families)
     complete = len(problems.found) == before
     _check_names(entries, problems)
     if complete:
         _check_stages(entries, problems)
     if asked.dataset is None:
-        return (), ()
-    return tuple(_pathway(model) for _, model in entries), tuple(families)
+        return (), (), None
+    return tuple(_pathway(model) for _, model in entries), tuple(families), None
 
 
 def _pathway(model: PathwayModel) -> PathwaySpec:
@@ -193,17 +201,10 @@ def _filled(value: Any, each: str, constant: str, characters: str, key: str = ""
 _ENTRY = re.compile(r"(node|edge)\[(\d+)\]")
 
 
-def read_graph(
+def _graph(
     tables: Mapping[str, Any], asked: AskedEntry, hidden: int | None, problems: Problems
 ) -> Network | None:
-    """Return the network of nodes and edges; None where it is wrong, which is a problem.
-
-    Args:
-        tables: The tables of the spec.
-        asked: What gates and groups refer to.
-        hidden: Units of hidden nodes that do not say how many they have.
-        problems: Collects.
-    """
+    """Return the network of nodes and edges; None where it is wrong, which is a problem."""
     if "pathway" in tables:
         hint = "Remove [[pathway]]: the paths of the graph are the pathways."
         problems.add("pathway", "pathways beside a graph", "one of the two", hint)

@@ -16,8 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from symreln.exact.scalar import Scalar
-from symreln.networks.gdln import Network
-from symreln.specs.asked_pathways import read_graph, read_pathways
+from symreln.specs.asked_pathways import read_paths
 from symreln.specs.data import read_user_dataset
 from symreln.specs.expression import Declared
 from symreln.specs.files import Folder
@@ -38,7 +37,6 @@ from symreln.specs.spec import (
     Dataset,
     NetworkSpec,
     Parameter,
-    PathwayFamily,
     PathwaySpec,
     Spec,
     ValidationSpec,
@@ -82,7 +80,7 @@ def read_spec(
     dataset = _read_dataset(tables.get("dataset"), tasks, declared, folder or Folder(), problems)
     asked = AskedEntry(dataset=dataset, declared=declared)
     training = _read_table(NetworkModel, "network", tables, problems)
-    pathways, families, graph = _read_paths(tables, asked, training, problems)
+    pathways, families, graph = read_paths(tables, asked, training, problems)
     network = None if training is None else _network(training, pathways)
     sized = bool(declared.sizes)
     check_theory(network, pathways, graph=graph is not None, sized=sized, problems=problems)
@@ -170,24 +168,6 @@ def _read_dataset(
     with problems.at("dataset"):
         return None if options is None else task.dataset(options, table, declared)
     return None
-
-
-def _read_paths(
-    tables: Mapping[str, Any],
-    asked: AskedEntry,
-    training: NetworkModel | None,
-    problems: Problems,
-) -> tuple[tuple[PathwaySpec, ...], tuple[PathwayFamily, ...], Network | None]:
-    """Return the pathways and their families, or the paths of a graph and it."""
-    if "node" not in tables and "edge" not in tables:
-        return *read_pathways(tables.get("pathway"), asked, problems), None
-    # Where [network] is wrong, that is what is said.
-    hidden = training.hidden if training else 1 if "network" in tables else None
-    graph = read_graph(tables, asked, hidden, problems)
-    if graph is None or asked.dataset is None:
-        return (), (), None
-    paths = graph.paths(asked.dataset.samples)
-    return tuple(PathwaySpec.along(graph, path) for path in paths), (), graph
 
 
 def _read_table(

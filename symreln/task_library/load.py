@@ -37,30 +37,21 @@ def load(
         {'Delta': Fraction(1, 2)}
     """
     if isinstance(source, Mapping):
-        return read_spec(
-            source,
-            tasks=TASKS,
-            folder=Folder(allow_outside=allow_outside),
-            overrides=overrides,
-        )
+        folder = Folder(allow_outside=allow_outside)
+        return read_spec(source, tasks=TASKS, folder=folder, overrides=overrides)
     if not isinstance(source, str | os.PathLike) or isinstance(os.fspath(source), bytes):
-        msg = (
-            f"load: found {shown(source)}; give the path of a TOML file, the name of a ready-made "
-            "spec, or its tables as a mapping"
-        )
-        raise InputError(msg)
+        raise _refused(source, "load")
     name = os.fspath(source)
     ready_made = isinstance(source, str) and name in SPECS
     path = spec_path(name) if ready_made else Path(name)
     if not ready_made:
         _check_source(name, path)
     tables, text = read_toml(path)
-    file = f"{name} (ready-made)" if ready_made else visible(name)
     return read_spec(
         tables,
         tasks=TASKS,
         source=name if ready_made else path.name,
-        origin=Origin(file=file, text=text),
+        origin=Origin(file=f"{name} (ready-made)" if ready_made else visible(name), text=text),
         folder=Folder(path=path.parent, allow_outside=allow_outside),
         overrides=overrides,
     )
@@ -81,13 +72,17 @@ def spec_of(asked: Spec | str | os.PathLike[str], where: str) -> Spec:
         return asked
     if isinstance(asked, str | os.PathLike | Mapping):
         return load(asked)
-    plain = asked is None or isinstance(asked, int | float)
-    found = shown(asked) if plain else f"a {type(asked).__name__}"
-    msg = (
-        f"{where}: found {found}; give a Spec (of sr.spec or sr.load), a spec "
-        f'file, or the name of a ready-made spec: sr.{where}("xor")'
+    raise _refused(asked, where)
+
+
+def _refused(found: object, where: str) -> InputError:
+    plain = found is None or isinstance(found, int | float)
+    named = shown(found) if plain else f"a {type(found).__name__}"
+    made = "a Spec (of sr.spec or sr.load), " * (where != "load")
+    return InputError(
+        f"{where}: found {named}; give {made}a spec file, its tables as a mapping, or the name of a "
+        f'ready-made spec: sr.{where}("xor")'
     )
-    raise InputError(msg)
 
 
 def _check_source(name: str, path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_hostile_argument_gets_an_answer_or_an_error_of_ours(name):
         ),
         (lambda: balanced().to_numpy([-1]), "give a sequence of finite steps from 0 on"),
         (lambda: sr.from_weights(derived(), FIRST, "x"), "w2"),
-        (lambda: sr.load(3), "load: found 3; give the path of a TOML file"),
+        (lambda: sr.load(3), "load: found 3; give a spec file, its tables as a mapping"),
         (lambda: sr.load("xor", overrides="a=1"), r"give a list of key=value texts"),
     ],
 )
