@@ -67,20 +67,21 @@ class _GateFormula:
 
     def truth(self, node: ast.expr) -> list[bool]:
         match node:
-            case ast.BoolOp(op=sign, values=parts):
-                fold = all if isinstance(sign, ast.And) else any
-                return [fold(each) for each in zip(*map(self.truth, parts), strict=True)]
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return [not value for value in self.truth(inner)]
+            case ast.BoolOp(op=sign, values=inner):
+                parts, fold = (
+                    list(map(self.truth, inner)),
+                    all if isinstance(sign, ast.And) else any,
+                )
             case ast.Compare(left=left, ops=signs, comparators=others):
-                gates = []
-                for sign, right in zip(signs, others, strict=True):
-                    gates.append(self._compared(sign, left, right))
-                    left = right
-                return [all(each) for each in zip(*gates, strict=True)]
-        token = self.parsed.token(node)
-        hint = f"Compare it, as in {token.text} == 1." if token.kind == "name" else ""
-        raise self.parsed.unexpected(token, "a comparison such as == or in", hint)
+                sides = zip(signs, (left, *others), others, strict=False)
+                parts, fold = [self._compared(*each) for each in sides], all
+            case _:
+                token = self.parsed.token(node)
+                hint = f"Compare it, as in {token.text} == 1." if token.kind == "name" else ""
+                raise self.parsed.unexpected(token, "a comparison such as == or in", hint)
+        return [fold(each) for each in zip(*parts, strict=True)]
 
     def _compared(self, sign: ast.cmpop, left: ast.expr, right: ast.expr) -> list[bool]:
         values = self._operand(left)

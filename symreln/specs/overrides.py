@@ -132,13 +132,12 @@ def _put(here: Any, path: Path, value: Any) -> tuple[Any, Path]:
     key: Any = _resolve(changed, part)
     if isinstance(changed, list) and key == len(changed):
         changed.append({})
-    if not rest:
-        changed[key] = value
-        return changed, (key,)
-    below = changed[key] if isinstance(changed, list) else changed.get(key)
-    if below is None:
-        below = [] if isinstance(rest[0], int) else {}
-    changed[key], resolved = _put(below, tuple(rest), value)
+    resolved: Path = ()
+    if rest:
+        below = changed[key] if isinstance(changed, list) else changed.get(key)
+        made = [] if isinstance(rest[0], int) else {}
+        value, resolved = _put(made if below is None else below, tuple(rest), value)
+    changed[key] = value
     return changed, (key, *resolved)
 
 

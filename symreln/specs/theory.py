@@ -39,24 +39,11 @@ def _rules(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield whether a combination is excluded, its key, what was found, what is needed, a hint."""
     deep, says = network.layers != 2, f"layers = {network.layers}"
-    yield (
-        deep and network.weight_decay,
-        "network.weight_decay",
-        f"weight decay with {says}",
-        "0 for other than two layers",
-        "No closed form is known for deeper modes with weight decay.",
-    )
-    pair, needed = network.init_std_out is not None, "one number"
-    hint = "No closed form is known for layers that start apart with weight decay."
-    yield (
-        pair and network.weight_decay,
-        "network.init_std",
-        "two numbers with weight decay",
-        needed,
-        hint,
-    )
-    hint = "Unbalanced starts have a closed form for two layers only."
-    yield pair and deep, "network.init_std", f"two numbers with {says}", needed, hint
+    unusual = network.unusual
+    first, last = (f"network.{unusual[at]}" if unusual else "" for at in (0, -1))
+    found, needed = " with ".join(unusual), "one of them as it is by default"
+    hint = "Closed forms are known for other layers, two numbers of init_std or weight_decay alone."
+    yield len(unusual) > 1, last, found, needed, hint
     yield (
         deep and network.activation == "relu",
         "network.layers",
@@ -64,27 +51,24 @@ def _rules(
         "2 for a ReLU network",
         'Pathways of a ReLU network are derived for one hidden layer. Set activation = "linear".',
     )
-    unusual = next(iter(network.unusual), "")
     usual = "These are derived for two layers of equal initial scale, without weight decay."
     staged = network.training == "staged" or any(pathway.stage > 1 for pathway in pathways)
     own_units = not graph and any(pathway.hidden is not None for pathway in pathways)
+    final = max((each.step for pathway in pathways for each in pathway.then), default=0)
     for here, what, needed in (
         (staged, "stages", "stage = 1, training joint"),
         (sized, "a size that is a symbol", "sizes as numbers"),
         (graph, "nodes and edges", "pathways"),
         (own_units, "hidden units of a single pathway", "network.hidden alone"),
+        (final, "then of a pathway", "gates that do not switch"),
     ):
-        yield unusual and here, f"network.{unusual}", f"{unusual} with {what}", needed, usual
+        yield unusual and here, first, f"{found} with {what}", needed, usual
     on = next((place for place, each in enumerate(pathways) if each.boundary), None)
-    found = f'"/" in a gate with network.layers = {network.layers}'
+    found = f'"/" in a gate with network.{says}'
     yield deep and on is not None, f"pathway[{on}].gate", found, "two layers of weights"
-    last = max((each.step for pathway in pathways for each in pathway.then), default=0)
-    needed = "two layers of equal initial scale, without weight decay"
-    hint = "Weights that are carried over a switch are derived for these."
-    yield last and unusual, "pathway", f"then with network.{unusual}", needed, hint
-    batches = last and network.batch_size is not None
+    batches = final and network.batch_size is not None
     hint = "An epoch would end at every switch."
     yield batches, "pathway", "then with network.batch_size", "full batches", hint
-    late = next((p.name for p in pathways if any(each.step == last for each in p.then)), "")
-    found = f"then of {late}: step {last}, with {network.steps} recorded steps"
-    yield last >= network.steps, "pathway", found, f"steps from 1 to {network.steps - 1}"
+    late = next((p.name for p in pathways if any(each.step == final for each in p.then)), "")
+    found = f"then of {late}: step {final}, with {network.steps} recorded steps"
+    yield final >= network.steps, "pathway", found, f"steps from 1 to {network.steps - 1}"

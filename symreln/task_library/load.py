@@ -80,8 +80,8 @@ def _refused(found: object, where: str) -> InputError:
     named = shown(found) if plain else f"a {type(found).__name__}"
     made = "a Spec (of sr.spec or sr.load), " * (where != "load")
     return InputError(
-        f"{where}: found {named}; give {made}a spec file, its tables as a mapping, or the name of a "
-        f'ready-made spec: sr.{where}("xor")'
+        f"{where}: found {named}; give {made}a spec file, its tables as a mapping, or the name of "
+        f'a ready-made spec: sr.{where}("xor")'
     )
 
 
