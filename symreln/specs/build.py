@@ -19,7 +19,7 @@ import numpy as np
 from symreln.errors import Problem, SpecError
 from symreln.specs.data import are_names
 from symreln.specs.files import MAX_NUMBERS
-from symreln.specs.finding import key_path, nearest, need, shown
+from symreln.specs.finding import key_path, need, shown
 from symreln.specs.problems import Origin, Problems
 from symreln.specs.reader import read_spec
 from symreln.specs.spec import Spec
@@ -109,8 +109,6 @@ def _columns_of(value: object) -> tuple[str, ...]:
 Samples = Literal["rows", "columns"]
 Table = dict[str, Any]
 
-_PLACES = re.compile(r"pathway\[\d+\]\.(inputs|outputs)")
-_QUOTED = re.compile(r'"([^"]*)"')
 _ENTRY = re.compile(r"dataset\.([XY])\[(\d+)\](?:\[(\d+)\])?")
 #: Words of files, and what is written in Python instead.
 _WORDS = (
@@ -195,7 +193,7 @@ def spec(
             "names": {key: list(columns) for key, columns in names.items() if are_names(columns)},
         },
         "parameters": _parameters(parameters or {}, X, Y),
-        "pathway": [_indexed(each, names) for each in pathways],
+        "pathway": list(pathways),
     }
     if network is not None:
         tables["network"] = network
@@ -298,19 +296,6 @@ def _parameters(given: Mapping[Any, Any], *matrices: object) -> Table:
     return told
 
 
-def _indexed(entry: Any, names: Mapping[str, Sequence[str]]) -> Any:
-    """Return a pathway with inputs and outputs that are named by columns as indices."""
-    if not isinstance(entry, Mapping):
-        return entry
-    found = dict(entry)
-    for kind in names.keys() & entry.keys():
-        known, wanted = names[kind], entry[kind]
-        listed = [wanted] if isinstance(wanted, str) and wanted in known else wanted
-        if isinstance(listed, list):
-            found[kind] = [known.index(each) if each in known else each for each in listed]
-    return found
-
-
 def _placed(problem: Problem, samples: Samples, names: Mapping[str, Sequence[str]]) -> Problem:
     """Return a problem in the caller's words: X[sample, feature] rather than dataset.X[i][j]."""
     path, hint = problem.path, problem.hint
@@ -326,10 +311,6 @@ def _placed(problem: Problem, samples: Samples, names: Mapping[str, Sequence[str
             path = f"{matrix}[{', '.join(place)}]{name}"
     if "amples are rows of" in hint or "samples in columns" in hint:
         hint = f'Samples are {samples} of X and Y: samples="rows" or "columns" says which.'
-    if match := _PLACES.fullmatch(path):
-        columns = names["X" if match[1] == "inputs" else "Y"]
-        if columns and (text := _QUOTED.search(problem.found)):
-            hint = f"Columns: {', '.join(columns)}. {nearest(text[1], columns)}".strip()
     path = re.sub(r"^dataset\.(labels|groups|[XY]$)", r"\1", path)
     texts = {"path": path, "found": problem.found, "expected": problem.expected, "hint": hint}
     for pattern, instead in _WORDS:

@@ -15,7 +15,7 @@ from flint import fmpz_mpoly
 from symreln.base.records import record
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
-from symreln.specs.finding import Finding, nearest, need, quoted, shown
+from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
 from symreln.specs.number import MAX_BITS, exact_decimal, exact_number
 from symreln.specs.spec import Parameter
 from symreln.specs.syntax import Parsed, Syntax, Token
@@ -220,12 +220,12 @@ class _Formula:
 
     def _exponent(self, sign: Token, value: Value) -> int:
         number = _as_fraction(value)
-        if number is not None and number.denominator == 1 and abs(number) <= _MAX_POWER:
+        if number is None or number.denominator != 1:
+            found = "an exponent that is no whole number"
+        elif abs(number) > _MAX_POWER:
+            found = f"the exponent {cut(str(number))}"
+        else:
             return int(number)
-        found = "an exponent that is no whole number"
-        if number is not None and number.denominator == 1:
-            large = number.numerator.bit_length() > 64
-            found = "a huge exponent" if large else f"the exponent {number}"
         expected = f"a whole exponent from -{_MAX_POWER} to {_MAX_POWER}"
         raise self.parsed.wrong(sign, found, expected)
 

@@ -264,30 +264,33 @@ def _gate_of_switch(value: object, info: ValidationInfo) -> Written:
 
 
 def _indices(kind: str, value: object, info: ValidationInfo) -> Written:
-    """Return what "all", a group's name or a list stands for."""
+    """Return what "all", the name of a group or of one of them, or a list stands for."""
     asked: AskedEntry = info.context  # type: ignore[assignment]
     written, data = _one_of(value, str, list, tuple), asked.dataset
     if data is None:
         return Written()
-    groups, count = (
-        (data.input_groups, data.n_x) if kind == "inputs" else (data.output_groups, data.n_y)
+    count, groups, names = (
+        (data.n_x, data.input_groups, data.input_names)
+        if kind == "inputs"
+        else (data.n_y, data.output_groups, data.output_names)
     )
     if not isinstance(written, str):
-        return Written(values=indices_of(written, count, kind), text=_text(written))
-    name = written.strip()
-    known = {"all": tuple(range(count)), **groups}
+        return Written(values=indices_of(written, count, kind, names), text=_text(written))
+    name, single = written.strip(), {one: (place,) for place, one in enumerate(names)}
+    known = {"all": tuple(range(count)), **single, **groups}
     expected = f'"all", a group of {kind}, or a list of indices'
     need(name in known, f"the unknown group {quoted(name)}", expected, nearest(name, known))
     return Written(values=known[name], text=name)
 
 
-def indices_of(value: object, count: int, kind: str) -> tuple[int, ...]:
+def indices_of(value: object, count: int, kind: str, names: Sequence[str] = ()) -> tuple[int, ...]:
     """Return a list of indices, ascending.
 
     Args:
-        value: What was read: a list of indices from 0.
+        value: What was read: a list of indices from 0, or of names.
         count: How many inputs or outputs there are.
         kind: "inputs" or "outputs".
+        names: What they are called; empty where nothing calls them.
 
     Raises:
         Finding: It is no list, empty, or an index is wrong, out of range or repeated.
@@ -297,14 +300,15 @@ def indices_of(value: object, count: int, kind: str) -> tuple[int, ...]:
     if not isinstance(value, list | tuple):
         raise Finding(shown(value), f"a list of {expected}")
     need(value, f"no {kind}", f"at least one {one}", f'Write "all" for all {count}.')
-    hint = f"There are {count} {kind}; indices count from 0."
-    for place, index in enumerate(value):
-        whole = isinstance(index, int) and not isinstance(index, bool)
-        fits = whole and 0 <= index < count
+    found = [names.index(each) if each in names else each for each in value]
+    for place, index in enumerate(found):
+        fits = isinstance(index, int) and not isinstance(index, bool) and 0 <= index < count
+        hint = f"There are {count} {kind}; indices count from 0."
+        hint = nearest(index, names) if isinstance(index, str) and names else hint
         need(fits, f"{shown(index)} at place {place}", expected, hint)
-    twice = [index for index, times in Counter(value).items() if times > 1]
+    twice = [index for index, times in Counter(found).items() if times > 1]
     need(not twice, f"the {one} {', '.join(map(str, twice[:1]))} twice", expected)
-    return tuple(sorted(value))
+    return tuple(sorted(found))
 
 
 def _text(value: str | Sequence[object]) -> str:
@@ -373,7 +377,7 @@ Name = Annotated[str, AfterValidator(partial(check_text, longest=NAME_LENGTH))]
 """A text that can be shown."""
 
 _GATE = _text_or_list(_FORMULA)
-_INDICES = _text_or_list({"type": "integer"})
+_INDICES = _text_or_list({"type": ["integer", "string"]})
 
 GateEntries = Annotated[Written, PlainValidator(_gate), _GATE]
 """A formula over labels as text, or a list of 0, 1 and gains."""

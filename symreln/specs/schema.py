@@ -43,15 +43,10 @@ million recorded losses fill a machine's memory before anything is learned from 
 TITLE_LENGTH = 300
 
 
-def _whole(most: int, before: str = "", after: str = "", **default: Any) -> Any:
+def _whole(most: int, what: str = "", **default: Any) -> Any:
     """Return the field of a whole number from 1 on."""
-    description = f"{before}a whole number from 1 to {most}{after}"
+    description = f"{what}a whole number from 1 to {most}"
     return Field(ge=1, le=most, description=description, **default)
-
-
-def _each(what: str) -> Any:
-    text = f'a label, as in each = "context": one {what} a value, {{context}} in the texts'
-    return Field(default=None, description=f"{text} stands for the value")
 
 
 def _indices(kind: str, default: str | None = "all", before: str = "") -> Any:
@@ -59,6 +54,11 @@ def _indices(kind: str, default: str | None = "all", before: str = "") -> Any:
     return Field(default=default, description=text)
 
 
+_EACH = Field(
+    default=None,
+    description='a label, as in each = "context": one entry a value, {context} in the texts stands '
+    "for the value",
+)
 _NAME = Field(description="a unique name in quotes")
 _GATE: Any = Field(
     default="all",
@@ -127,7 +127,7 @@ class PathwayModel(StrictModel):
     """``[[pathway]]``: one pathway of the gated deep linear network."""
 
     name: Name = _NAME
-    each: str | None = _each("pathway")
+    each: str | None = _EACH
     # Before the gate, which may be closed where another one follows.
     then: Annotated[list[_SwitchModel], AfterValidator(_ascending)] = Field(
         default_factory=list,
@@ -144,10 +144,7 @@ class PathwayModel(StrictModel):
     outputs: Outputs = _indices("output")
     stage: int = _whole(100, default=1)
     hidden: int | None = _whole(
-        MAX_HIDDEN,
-        "hidden units of this pathway alone, ",
-        "; what network.hidden gives to every pathway by default",
-        default=None,
+        MAX_HIDDEN, "hidden units of this pathway in place of network.hidden, ", default=None
     )
 
 
@@ -155,12 +152,9 @@ class NodeModel(StrictModel):
     """``[[node]]``: a layer of a graph, or a part of one."""
 
     name: Name = _NAME
-    each: str | None = _each("node")
-    size: int | None = Field(
-        default=None,
-        ge=1,
-        le=MAX_HIDDEN,
-        description="units of a hidden node, a whole number; network.hidden by default",
+    each: str | None = _EACH
+    size: int | None = _whole(
+        MAX_HIDDEN, "units of a hidden node, network.hidden by default, ", default=None
     )
     gate: GateEntries = _GATE
     inputs: Inputs | None = _indices("input", None, "of an input node: ")
@@ -173,7 +167,7 @@ class EdgeModel(StrictModel):
     source: str = Field(alias="from", description="the name of a node that is no output")
     target: str = Field(alias="to", description="the name of a node that is no input")
     name: EdgeName = Field(default="", description='a unique name; "from → to" by default')
-    each: str | None = _each("edge")
+    each: str | None = _EACH
     gate: GateEntries = _GATE
 
 
@@ -198,10 +192,7 @@ class NetworkModel(StrictModel):
         "follows from the weights",
     )
     batch_size: int | None = _whole(
-        _MAX_BATCH,
-        "samples of a training step, drawn without replacement in every epoch; all by default, "
-        "which the theory is of; ",
-        default=None,
+        _MAX_BATCH, "samples of a training step, all by default as in the theory, ", default=None
     )
     loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
     steps: int = _whole(_MAX_STEPS, "recorded losses, step 0 included, ")
@@ -223,26 +214,18 @@ class ValidationModel(StrictModel):
     )
 
 
-def _table(description: str) -> Any:
-    return Field(default_factory=dict, description=description)
-
-
-def _tables(description: str) -> Any:
-    return Field(default_factory=list, description=description)
-
-
 class _GroupsModel(StrictModel):
     """``[dataset.groups]``: named groups of inputs and of outputs."""
 
-    inputs: dict[str, Any] = _table("a table of lists of input indices")
-    outputs: dict[str, Any] = _table("a table of lists of output indices")
+    inputs: dict[str, Any] = Field(default={}, description="a table of lists of input indices")
+    outputs: dict[str, Any] = Field(default={}, description="a table of lists of output indices")
 
 
 class _NamesModel(StrictModel):
     """``[dataset.names]``: what every input and every output is called."""
 
-    inputs: list[str] = _tables("a list of texts, one an input")
-    outputs: list[str] = _tables("a list of texts, one an output")
+    inputs: list[str] = Field(default=[], description="a list of texts, one an input")
+    outputs: list[str] = Field(default=[], description="a list of texts, one an output")
 
 
 class UserDatasetModel(StrictModel):
@@ -258,12 +241,13 @@ class UserDatasetModel(StrictModel):
     header: bool | None = Field(
         default=None, description="true or false: whether first rows of CSV files are names"
     )
-    labels: dict[str, Any] = _table("a table of lists, one entry a sample")
+    labels: dict[str, Any] = Field(default={}, description="a table of lists, one entry a sample")
     groups: _GroupsModel = Field(
-        default_factory=_GroupsModel, description="a table with the tables inputs and outputs"
+        default={},  # type: ignore[assignment]  # read as every other value
+        description="a table with the tables inputs and outputs",
     )
     names: _NamesModel = Field(
-        default_factory=_NamesModel,
+        default={},  # type: ignore[assignment]
         description="a table with the lists inputs and outputs: what they are called",
     )
 
@@ -273,10 +257,14 @@ class SpecModel(StrictModel):
 
     title: str = Field(default="", description="a text in quotes")
     dataset: dict[str, Any] = Field(description="a table: [dataset] with a task or your own data")
-    parameters: dict[str, ParameterModel] = _table("tables: [parameters.NAME]")
-    pathway: list[PathwayModel] = _tables("at least one table [[pathway]], or a graph")
-    node: list[NodeModel] = _tables("tables [[node]]: the nodes of a graph")
-    edge: list[EdgeModel] = _tables("tables [[edge]]: the edges of a graph")
+    parameters: dict[str, ParameterModel] = Field(
+        default={}, description="tables: [parameters.NAME]"
+    )
+    pathway: list[PathwayModel] = Field(
+        default=[], description="at least one table [[pathway]], or a graph"
+    )
+    node: list[NodeModel] = Field(default=[], description="tables [[node]]: the nodes of a graph")
+    edge: list[EdgeModel] = Field(default=[], description="tables [[edge]]: the edges of a graph")
     network: NetworkModel | None = Field(default=None, description="a table: [network]")
     validation: ValidationModel | None = Field(default=None, description="a table: [validation]")
 

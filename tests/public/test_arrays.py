@@ -136,7 +136,7 @@ def test_pathways_that_are_no_list_and_columns_that_are_none_are_said_in_python(
     table = pd.DataFrame({"height": [1, 2], "width": [2, 5]})
     for inputs in ("heigt", ["width", "heigt"]):
         told = problems(table, [1, 2], pathways=[sr.pathway("one", inputs=inputs)])
-        assert 'Columns: height, width. Did you mean "height"?' in told
+        assert 'Did you mean "height"?' in told
 
 
 def test_masks_are_zeros_and_ones_and_labels_may_be_a_table():
