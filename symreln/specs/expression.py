@@ -168,13 +168,10 @@ class _Formula:
             case ast.UnaryOp(op=ast.UAdd(), operand=inner):
                 return self.value(inner)
             case ast.Name():
-                token = self._token(node)
+                token = self.parsed.token(node)
                 return self._name(token) if token.kind == "name" else self._number(token)
         hint = "There are no functions; write * for a product."
-        raise self.parsed.unexpected(self._token(node), _FORMULA.made_of, hint)
-
-    def _token(self, node: ast.expr) -> Token:
-        return self.parsed.token(node)
+        raise self.parsed.unexpected(self.parsed.token(node), _FORMULA.made_of, hint)
 
     def _number(self, token: Token) -> Fraction:
         try:

@@ -93,7 +93,7 @@ class _GateFormula:
         others = self._operand(right)
         self._check_types(right, values[0], others[0])
         if isinstance(values[0], str) and not isinstance(sign, ast.Eq | ast.NotEq):
-            token = self.parsed.before(right)
+            token = self.parsed.token(right, -1)
             found = f'"{token.text}" between texts'
             raise self.parsed.wrong(token, found, "== or != or in", "Texts have no order.")
         compare: Callable[[Any, Any], bool] = _COMPARISONS[type(sign)]
@@ -102,7 +102,7 @@ class _GateFormula:
     def _entries(self, node: ast.expr) -> list[ast.expr]:
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
             return node.elts
-        if self.parsed.before(node).text == "(":
+        if self.parsed.token(node, -1).text == "(":
             return [node]
         raise self.parsed.unexpected(self.parsed.token(node), 'a list after "in", as in (1, 2)')
 

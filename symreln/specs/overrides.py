@@ -74,14 +74,24 @@ def apply_overrides(
         overrides: ``key=value`` texts, or a mapping from keys to values.
 
     Raises:
+        InputError: They are no texts and no mapping.
         SpecError: One or more of the overrides cannot be applied.
     """
     changed = dict(tables)
     done: dict[Path, str] = {}
     problems: list[Problem] = []
     by_call = isinstance(overrides, Mapping)
-    items = list(overrides.items()) if by_call else [(t, None) for t in _override_texts(overrides)]
-    for key, given in items:
+    texts = list(overrides) if isinstance(overrides, Iterable) else [overrides]
+    wrong = [text for text in texts if not isinstance(text, str)]
+    if isinstance(overrides, str | bytes) or (wrong and not by_call):
+        found = overrides if isinstance(overrides, str | bytes) else wrong[0]
+        msg = (
+            f"overrides: found {shown(found)}; give a list of key=value texts, for example "
+            '["network.hidden=100"], or a mapping from keys to values'
+        )
+        raise InputError(msg)
+    for key in texts:
+        given = overrides[key] if isinstance(overrides, Mapping) else None
         text = visible(cut(f"{key}={given}" if by_call else key, 100))
         try:
             path, value = (_path(str(key)), given) if by_call else parse_override(key)
@@ -93,24 +103,6 @@ def apply_overrides(
         raise SpecError(problems)
     _give_reason(changed, done, "given as an override" if by_call else "given on the command line")
     return changed, done
-
-
-def _override_texts(overrides: object) -> tuple[str, ...]:
-    """Return ``key=value`` texts.
-
-    Raises:
-        InputError: They are none.
-    """
-    if isinstance(overrides, Iterable) and not isinstance(overrides, str | bytes):
-        texts = tuple(overrides)
-        if all(isinstance(text, str) for text in texts):
-            return texts
-        overrides = next(text for text in texts if not isinstance(text, str))
-    msg = (
-        f"overrides: found {shown(overrides)}; give a list of key=value texts, for example "
-        '["network.hidden=100"], or a mapping from keys to values'
-    )
-    raise InputError(msg)
 
 
 def _give_reason(tables: dict[str, Any], done: Mapping[Path, str], reason: str) -> None:

@@ -259,17 +259,14 @@ class Spec(Immutable):
         """Why no network without gates is trained beside the gated one, or ""."""
         if self.graph is not None:
             return "the nodes of a graph are gated as given, which no ReLU network is"
-        gained = [f"'{pathway.name}'" for pathway in self.pathways if pathway.has_gains]
-        if gained:
-            names = ", ".join(gained)
-            return f"no ReLU network realises the gains of {names}, so that none was trained"
-        sized = [f"'{each.name}'" for each in self.pathways if each.hidden is not None]
-        names = ", ".join(sized)
-        why = (
-            f"hidden units of {names} alone are a gated network's, so that no network without "
-            "gates was trained"
-        )
-        return why if sized else ""
+        gains = "no ReLU network realises the gains of {}, so that none was trained"
+        units = "hidden units of {} alone are a gated network's, so that no network without gates "
+        told = {
+            gains: [each.name for each in self.pathways if each.has_gains],
+            f"{units}was trained": [each.name for each in self.pathways if each.hidden is not None],
+        }
+        found = (why.format(", ".join(map(repr, names))) for why, names in told.items() if names)
+        return next(found, "")
 
     def wider(self, factor: int) -> Spec:
         """Return the spec with so many times the hidden units, where pathways or nodes say them."""

@@ -29,8 +29,9 @@ _TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<sign>\*\*|[=!<>]=|[-+*/<>&|,()\[\]{}]|not[ \t]+in\b)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<text>\"(?:[^\"\\]|\\[\"'\\])*\"|'(?:[^'\\]|\\[\"'\\])*')",
-    re.ASCII,
+    r"|(?P<text>\"(?:[^\"\\]|\\[\"'\\])*\"|'(?:[^'\\]|\\[\"'\\])*')"
+    r"|(?P<odd>[^ \t])",
+    re.ASCII | re.DOTALL,
 )
 _ROOT = (
     "Declare a positive parameter r for the root, write r where the root is meant and r**2 where "
@@ -132,24 +133,19 @@ class Parsed:
         return Finding(f"the formula {quoted(self.source)}", expected, "Simplify it.")
 
     def _cut(self) -> Iterator[Token]:
-        position, syntax = 0, self.syntax
-        while position < len(self.source):
-            character = self.source[position]
-            match = _TOKEN.match(self.source, position)
-            if match is not None:
-                token = Token(match.lastgroup or "", match[0], position)
-                if token.text in syntax.signs:
-                    token = token._replace(kind="sign")
-                elif token.kind not in syntax.kinds:
-                    raise self.unexpected(token, syntax.made_of)
-                yield token
-            elif character not in " \t":
-                mark = "a quotation mark" if character in "\"'" else None
-                found = mark or f"the character {quoted(character)}"
-                found = problem_of_character(character) or found
-                here = Token("", character, position)
-                raise self.wrong(here, found, syntax.made_of, _HINTS.get(character, ""))
-            position = position + 1 if match is None else match.end()
+        syntax = self.syntax
+        for match in _TOKEN.finditer(self.source):
+            token = Token(match.lastgroup or "", match[0], match.start())
+            if token.kind == "odd":
+                found = f"the character {quoted(token.text)}"
+                found = "a quotation mark" if token.text in "\"'" else found
+                found = problem_of_character(token.text) or found
+                raise self.wrong(token, found, syntax.made_of, _HINTS.get(token.text, ""))
+            if token.text in syntax.signs:
+                token = token._replace(kind="sign")
+            elif token.kind not in syntax.kinds:
+                raise self.unexpected(token, syntax.made_of)
+            yield token
 
     def _misplaced(self, error: SyntaxError) -> Finding:
         """Return the finding of what Python says about the order of tokens."""
@@ -163,9 +159,9 @@ class Parsed:
         follows = line > 1 and token.kind != "sign"
         return self.unexpected(token, self.syntax.made_of, self.syntax.hint if follows else "")
 
-    def token(self, node: ast.expr) -> Token:
-        """Return the token that a node begins with."""
-        return self._tokens[node.lineno - 1]
+    def token(self, node: ast.expr, shift: int = 0) -> Token:
+        """Return the token that a node begins with, or one that stands so many places after it."""
+        return self._tokens[node.lineno - 1 + shift]
 
     def operator(self, node: ast.BinOp) -> Token:
         """Return the token of an operator."""
@@ -173,10 +169,6 @@ class Parsed:
         while self._tokens[place].text == ")":
             place += 1
         return self._tokens[place]
-
-    def before(self, node: ast.expr) -> Token:
-        """Return the token before the one that a node begins with."""
-        return self._tokens[node.lineno - 2]
 
     def unexpected(self, token: Token, expected: str, hint: str = "") -> Finding:
         """Return the finding that a token is not what is needed there."""
