@@ -16,9 +16,9 @@ from typing import Any
 from symreln.errors import LimitReachedError, SpecError
 from symreln.networks.dataset import Label
 from symreln.networks.gdln import Network
-from symreln.networks.parts import Edge, Gate, Node, Switch
+from symreln.networks.parts import Edge, Node, Switch
 from symreln.specs.finding import nearest, need, quoted, shown
-from symreln.specs.kinds import AskedEntry, Written
+from symreln.specs.kinds import AskedEntry, StrictModel, Written
 from symreln.specs.problems import Model, Problems
 from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NetworkModel, NodeModel, PathwayModel
 from symreln.specs.spec import PathwayFamily, PathwaySpec
@@ -59,20 +59,21 @@ def read_paths(
 
 
 def _pathway(model: PathwayModel) -> PathwaySpec:
-    later = [(switch.step, switch.gate) for switch in model.then]
-    return PathwaySpec(
-        name=model.name,
-        gate=model.gate.values,
-        gate_text=model.gate.text,
-        inputs=model.inputs.values,
-        inputs_text=model.inputs.text,
-        outputs=model.outputs.values,
-        outputs_text=model.outputs.text,
-        stage=model.stage,
-        hidden=model.hidden,
-        boundary=model.gate.boundary,
-        then=tuple(Switch(step=step, gate=g.values, gate_text=g.text) for step, g in later),
-    )
+    given = _given(model)
+    given["then"] = tuple(Switch(**_given(each)) for each in model.then)
+    return PathwaySpec(**given)
+
+
+def _given(model: StrictModel) -> dict[str, Any]:
+    """Return what an entry says: of gates, inputs and outputs the values and their text."""
+    found: dict[str, Any] = {}
+    for key, value in model:
+        if isinstance(value, Written):
+            found |= {key: value.values, f"{key}_text": value.text}
+            found |= {"boundary": value.boundary} if value.boundary else {}
+        elif key != "each":
+            found[key] = value
+    return found
 
 
 def _check_names(entries: _Entries[PathwayModel], problems: Problems) -> None:
@@ -241,28 +242,21 @@ def _graph(
 
 
 def _node(path: str, model: NodeModel, hidden: int | None, problems: Problems) -> Node:
-    held: dict[str, Any] = {}
-    for kind, value in (("inputs", model.inputs), ("outputs", model.outputs)):
-        if value is not None:
-            held |= {kind: value.values, f"{kind}_text": value.text}
-    size = model.size or len(held.get("inputs") or held.get("outputs") or ()) or hidden
-    if size is None and not held:
-        expected = "the number of units"
-        problems.add(f"{path}.size", "nothing", expected, "Or give network.hidden.")
-    gate, text = _gate(model.gate), model.gate.text
-    return Node(name=model.name, size=size or 1, gate=gate, gate_text=text, **held)
+    given = {key: value for key, value in _gated(model).items() if value is not None}
+    held = given.get("inputs") or given.get("outputs")
+    size = model.size or len(held or ()) or hidden
+    if size is None:
+        problems.add(f"{path}.size", "nothing", "the number of units", "Or give network.hidden.")
+    given["size"] = size or 1
+    return Node(**given)
 
 
 def _edge(model: EdgeModel) -> Edge:
-    return Edge(
-        name=model.name or f"{model.source} → {model.target}",
-        source=model.source,
-        target=model.target,
-        gate=_gate(model.gate),
-        gate_text=model.gate.text,
-    )
+    given = _gated(model)
+    given["name"] = model.name or f"{model.source} → {model.target}"
+    return Edge(**given)
 
 
-def _gate(gate: Written) -> Gate | None:
-    """Return a gate; None for "all", which asks nothing of the number of samples."""
-    return None if gate.text == "all" else gate.values
+def _gated(model: NodeModel | EdgeModel) -> dict[str, Any]:
+    """Return what an entry says; no gate for "all", which asks nothing of the number of samples."""
+    return _given(model) | ({"gate": None} if model.gate.text == "all" else {})

@@ -1,24 +1,209 @@
-"""Formulas in declared parameters: numbers, names, ``+ - * / **`` and parentheses."""
+"""Formulas in declared parameters: numbers, names, ``+ - * / **`` and parentheses.
+
+And the one parser of formulas and gates: Python's tree of a text, and the place of every mistake.
+Python sees no part of the text: every number, name and quoted text is a placeholder there, between
+signs that are on a list. So it normalises no identifier, reads no number, knows no word but its
+own, and nothing is ever executed.
+"""
 
 from __future__ import annotations
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from typing import NamedTuple, TypeVar
 
 from flint import fmpz_mpoly
 
 from symreln.base.records import record
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
-from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
+from symreln.specs.finding import (
+    Finding,
+    cut,
+    nearest,
+    need,
+    problem_of_character,
+    quoted,
+    shown,
+)
 from symreln.specs.number import MAX_BITS, exact_decimal, exact_number
 from symreln.specs.spec import Parameter
-from symreln.specs.syntax import Parsed, Syntax, Token
+
+_Found = TypeVar("_Found")
+
+_MAX_CHARACTERS = 2000
+_MAX_DEPTH = 50
+"""Brackets in brackets: far above any formula, far below Python's stack."""
+_LEVELS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+_EXCERPT = 30
+"""Characters shown on either side of the caret."""
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<sign>\*\*|[=!<>]=|[-+*/<>&|,()\[\]{}]|not[ \t]+in\b)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<text>\"(?:[^\"\\]|\\[\"'\\])*\"|'(?:[^'\\]|\\[\"'\\])*')"
+    r"|(?P<odd>[^ \t])",
+    re.ASCII,
+)
+_ROOT = (
+    "Declare a positive parameter r for the root, write r where the root is meant and r**2 where "
+    "its square is, and give r a rational value."
+)
+_HINTS: Mapping[str, str] = {
+    "^": "Write ** for a power.",
+    "×": "Write * for a product.",
+    "·": "Write * for a product.",
+    "÷": "Write / for a quotient.",
+    "−": "Write the ASCII minus sign -.",
+    "–": "Write the ASCII minus sign -.",
+    "√": _ROOT,
+    "sqrt": _ROOT,
+    ",": "Write a decimal point, not a comma.",
+    "≠": "Write != for unequal.",
+    "≤": "Write <= .",
+    "≥": "Write >= .",
+    "=": "Write == for equal.",
+    "!": "Write not, or != for unequal.",
+    "~": "Write not.",
+    "∧": "Write and.",
+    "∨": "Write or.",
+    "¬": "Write not.",
+}
+
+
+@record
+class Syntax:
+    """What texts of one kind are made of.
+
+    Attributes:
+        made_of: All of it, in words.
+        kinds: Kinds of tokens that are values: "number", "name", "text".
+        signs: Signs, words and brackets, each as Python writes it.
+        hint: What to do about a value that follows another one.
+    """
+
+    made_of: str
+    kinds: frozenset[str]
+    signs: Mapping[str, str]
+    hint: str = ""
+
+
+class _Token(NamedTuple):
+    """One piece of a text.
+
+    Attributes:
+        kind: "number", "name", "text", "sign" or "end".
+        text: Its characters.
+        start: Position of the first one, from 0.
+    """
+
+    kind: str
+    text: str
+    start: int
+
+
+class Parsed:
+    """A text and its tree, in which every value is a name that :meth:`token` gives back.
+
+    Attributes:
+        source: The text.
+        syntax: What it is made of.
+        tree: Python's syntax tree.
+    """
+
+    def __init__(self, source: str, syntax: Syntax) -> None:
+        self.source, self.syntax = source, syntax
+        if len(source) > _MAX_CHARACTERS:
+            found = f"a formula of {len(source)} characters"
+            raise Finding(found, f"at most {_MAX_CHARACTERS}", "Split it into entries or labels.")
+        self._tokens = list(self._cut())
+        values = {kind: "value" for kind in syntax.kinds}
+        pieces = (values.get(each.kind) or syntax.signs[each.text] for each in self._tokens)
+        try:
+            # One token a line, so that a node's line is its token.
+            self.tree = ast.parse("\\\n".join(pieces), mode="eval").body
+        except SyntaxError as error:
+            raise self._misplaced(error) from None
+        except (MemoryError, RecursionError):
+            raise self._deep() from None
+        if max(accumulate(_LEVELS.get(each.text, 0) for each in self._tokens)) > _MAX_DEPTH:
+            raise self._deep()
+
+    def evaluated(self, value: Callable[[ast.expr], _Found]) -> _Found:
+        """Return the value of the tree.
+
+        Raises:
+            Finding: A value says so, or signs are nested deeper than Python's stack.
+        """
+        try:
+            return value(self.tree)
+        except RecursionError:
+            raise self._deep() from None
+
+    def _deep(self) -> Finding:
+        expected = f"at most {_MAX_DEPTH} levels of nesting"
+        return Finding(f"the formula {quoted(self.source)}", expected, "Simplify it.")
+
+    def _cut(self) -> Iterator[_Token]:
+        syntax = self.syntax
+        for match in _TOKEN.finditer(self.source):
+            token = _Token(match.lastgroup or "", match[0], match.start())
+            if token.kind == "odd":
+                found = f"the character {quoted(token.text)}"
+                found = "a quotation mark" if token.text in "\"'" else found
+                found = problem_of_character(token.text) or found
+                raise self.wrong(token, found, syntax.made_of, _HINTS.get(token.text, ""))
+            if token.text in syntax.signs:
+                token = token._replace(kind="sign")
+            elif token.kind not in syntax.kinds:
+                raise self.unexpected(token, syntax.made_of)
+            yield token
+
+    def _misplaced(self, error: SyntaxError) -> Finding:
+        """Return the finding of what Python says about the order of tokens."""
+        tokens, line = self._tokens, error.end_lineno or error.lineno or 0
+        if error.msg.endswith("was never closed"):
+            return self.unexpected(tokens[line - 1], "its closing bracket")
+        goes_on = not tokens or tokens[-1].text in self.syntax.signs.keys() - {")", "]", "}"}
+        if line >= len(tokens) and goes_on:
+            return self.unexpected(_Token("end", "", len(self.source)), self.syntax.made_of)
+        token = tokens[line - 1]
+        follows = line > 1 and token.kind != "sign"
+        return self.unexpected(token, self.syntax.made_of, self.syntax.hint if follows else "")
+
+    def token(self, node: ast.expr, shift: int = 0) -> _Token:
+        """Return the token that a node begins with, or one that stands so many places after it."""
+        return self._tokens[node.lineno - 1 + shift]
+
+    def operator(self, node: ast.BinOp) -> _Token:
+        """Return the token of an operator."""
+        place = node.left.end_lineno or 0
+        while self._tokens[place].text == ")":
+            place += 1
+        return self._tokens[place]
+
+    def unexpected(self, token: _Token, expected: str, hint: str = "") -> Finding:
+        """Return the finding that a token is not what is needed there."""
+        found = "the end of the formula" if token.kind == "end" else quoted(token.text)
+        return self.wrong(token, found, expected, _HINTS.get(token.text, hint))
+
+    def wrong(self, token: _Token, found: str, expected: str, hint: str = "") -> Finding:
+        """Return a finding with the place of a token marked by a caret under the text."""
+        first = max(0, token.start - _EXCERPT)
+        piece = self.source[first : token.start + _EXCERPT]
+        visible = "".join(c if problem_of_character(c) is None else "�" for c in piece)
+        excerpt = f"\n        {visible}\n        {' ' * (token.start - first)}^"
+        return Finding(f"{found} at character {token.start + 1}", expected, hint + excerpt)
+
+
+# -- formulas -------------------------------------------------------------------------------------
 
 Value = Fraction | Scalar
 
@@ -173,13 +358,13 @@ class _Formula:
         hint = "There are no functions; write * for a product."
         raise self.parsed.unexpected(self.parsed.token(node), _FORMULA.made_of, hint)
 
-    def _number(self, token: Token) -> Fraction:
+    def _number(self, token: _Token) -> Fraction:
         try:
             return exact_decimal(token.text)
         except Finding as wrong:
             raise self.parsed.wrong(token, wrong.found, wrong.expected, wrong.hint) from None
 
-    def _name(self, token: Token) -> Scalar:
+    def _name(self, token: _Token) -> Scalar:
         if token.text in self.spelled:
             return Scalar.symbol(self.spelled[token.text], self.parameters)
         declare = f"eclare it: [parameters.{token.text[:30]}]."
@@ -201,7 +386,7 @@ class _Formula:
             return self._bounded(sign, operator.add, a, b)
         return self._bounded(sign, operator.mul, a, b)
 
-    def _power(self, sign: Token, base: Value, node: ast.expr) -> Value:
+    def _power(self, sign: _Token, base: Value, node: ast.expr) -> Value:
         exponent = self._exponent(sign, self.value(node))
         if exponent < 0:
             base = self._inverse(sign, base)
@@ -210,13 +395,14 @@ class _Formula:
             found = self._bounded(sign, operator.mul, found, base)
         return found
 
-    def _inverse(self, sign: Token, value: Value) -> Value:
+    def _inverse(self, sign: _Token, value: Value) -> Value:
         if value == 0:
             raise self.parsed.wrong(sign, "a division by zero", "a divisor that is not zero")
         return 1 / value
 
-    def _exponent(self, sign: Token, value: Value) -> int:
-        number = _as_fraction(value)
+    def _exponent(self, sign: _Token, value: Value) -> int:
+        constant = isinstance(value, Fraction) or value.is_constant
+        number = Scalar.of(value).to_fraction() if constant else None
         if number is None or number.denominator != 1:
             found = "an exponent that is no whole number"
         elif abs(number) > _MAX_POWER:
@@ -226,7 +412,7 @@ class _Formula:
         expected = f"a whole exponent from -{_MAX_POWER} to {_MAX_POWER}"
         raise self.parsed.wrong(sign, found, expected)
 
-    def _bounded(self, sign: Token, combine: Callable[..., Value], a: Value, b: Value) -> Value:
+    def _bounded(self, sign: _Token, combine: Callable[..., Value], a: Value, b: Value) -> Value:
         """Return a + b or a * b, neither it nor the work for it too large."""
         hint, many = "Write the formula in a smaller form.", "a result of too many terms"
         terms_a, terms_b = (max(len(part.coeffs()) for part in _parts(x)) for x in (a, b))
@@ -250,10 +436,3 @@ def _parts(value: Value) -> tuple[fmpz_mpoly, fmpz_mpoly]:
     """Return numerator and denominator as polynomials."""
     scalar = Scalar.of(value) if isinstance(value, Fraction) else value
     return scalar.numerator, scalar.denominator
-
-
-def _as_fraction(value: Value) -> Fraction | None:
-    """Return the number that a constant is, or None."""
-    if isinstance(value, Fraction):
-        return value
-    return value.to_fraction() if value.is_constant else None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from dataclasses import replace
-from decimal import Context, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +58,13 @@ class Folder:
         need(name and "\0" not in name, f"the file name {quoted(name)}", expected)
         what, suffixes = f"the file {quoted(name)}", (".csv", ".npz", ".tsv", ".txt")
         hint = "Copy it next to the spec, or allow it with --allow-outside-data."
-        inside = self.allow_outside or self._holds(self.path / name)
-        need(inside, f"{what}, which lies outside the spec's folder", expected, hint)
-        data = _read_bytes(self.path / name, what, expected, MAX_BYTES, suffixes)
+        path, found = self.path / name, f"{what}, which lies outside the spec's folder"
+        inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.path))
+        need(inside or self.allow_outside, found, expected, hint)
+        data = _read_bytes(path, what, expected, MAX_BYTES, suffixes)
         limit = f"at most {MAX_BYTES >> 20} MiB"
         need(len(data) <= MAX_BYTES, f"{what} of more than that", limit, "Use fewer samples.")
         return data
-
-    def _holds(self, path: Path) -> bool:
-        try:
-            return path.resolve().is_relative_to(self.path.resolve())
-        except (OSError, RuntimeError):  # a loop of links, which is what reading it says
-            return True
 
 
 def _read_bytes(
@@ -106,14 +102,12 @@ def _read_bytes(
 
 def _nearest(path: Path, suffixes: tuple[str, ...]) -> str:
     try:
-        names = sorted(
-            entry.name
-            for entry in path.parent.iterdir()
-            if entry.suffix in suffixes and entry.is_file()
-        )
+        files = (entry for entry in path.parent.iterdir() if entry.suffix in suffixes)
+        hint = nearest(path.name, sorted(entry.name for entry in files if entry.is_file()))
     except OSError:
-        return f"There is no folder {visible(str(path.parent))} either."
-    return nearest(path.name, names)
+        hint = f"There is no folder {visible(str(path.parent))} either."
+    listed = " `symreln tasks` lists the ready-made specs." * (".toml" in suffixes)
+    return f"{hint}{listed}".strip()
 
 
 def decoded(data: bytes, expected: str, save: str) -> str:
@@ -148,21 +142,8 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     try:
         data = _read_bytes(path, "the file", expected, _MAX_SPEC, (".toml",))
     except Finding as finding:
-        hint = finding.hint
-        if finding.found.startswith("no "):
-            hint = f"{hint} `symreln tasks` lists the ready-made specs.".strip()
-        raise SpecError([replace(finding.problems[0], file=file, hint=hint)]) from None
+        raise SpecError([replace(finding.problems[0], file=file)]) from None
     return parse_toml(data, file)
-
-
-def exact_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text, decimals as written."""
-
-    def decimal(number: str) -> Decimal | str:
-        found = Decimal(number, Context(traps=[]))
-        return number if found.is_nan() and "e" in number.lower() else found  # beyond all bounds
-
-    return tomllib.loads(text, parse_float=decimal)
 
 
 def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
@@ -184,12 +165,15 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
         text = decoded(data, "a spec: TOML in UTF-8", 'Save it as "UTF-8" in your editor.')
         found, hint = f"a key of more than {MAX_KEY_PARTS} parts", "Dots make tables in tables."
         need(not _LONG_KEY.search(text), found, f"at most {MAX_KEY_PARTS} parts", hint)
-        return exact_toml(text), text
+        return tomllib.loads(text, parse_float=Decimal), text
     except Finding as finding:
         problem = finding.problems[0]
     except RecursionError:
         found, expected = "lists or tables nested too deep", "at most two levels, as in X = [[1]]"
         problem = Problem(path="", found=found, expected=expected, hint="")
+    except ArithmeticError:  # of Decimal
+        found, expected = "an exponent of too many digits", "numbers of at most 1200 digits"
+        problem = Problem(path="", found=found, expected=expected, hint="Rescale the data.")
     except ValueError as error:  # TOMLDecodeError, and int() of too many digits
         problem = _from_tomllib(str(error), text)
     raise SpecError([replace(problem, file=file)])

@@ -10,8 +10,8 @@ from typing import Any
 
 from symreln.networks.dataset import Label
 from symreln.networks.parts import Gate
+from symreln.specs.expression import Parsed, Syntax
 from symreln.specs.finding import Finding, nearest, quoted
-from symreln.specs.syntax import Parsed, Syntax
 
 _MAX_INTEGER_DIGITS = 18
 """Labels are class or item numbers; this keeps them inside 64 bits for every file format."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from symreln.errors import InputError, Problem, SpecError, visible
-from symreln.specs.files import MAX_KEY_PARTS, exact_toml
+from symreln.specs.files import MAX_KEY_PARTS
 from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
 
 Path = tuple[str | int, ...]
@@ -53,11 +55,11 @@ def _path(key: str) -> Path:
 
 def _value(text: str) -> Any:
     try:
-        table = exact_toml(f"v = {text}")
+        table = tomllib.loads(f"v = {text}", parse_float=Decimal)
         # A line break in the value could start a second key.
         if list(table) == ["v"]:
             return table["v"]
-    except (ValueError, RecursionError):
+    except (ValueError, ArithmeticError, RecursionError):
         if text[:1] not in {"", "[", "{", '"', "'"}:
             return text
     hint = 'Lists and texts are written as in TOML: ["a", "b"].'

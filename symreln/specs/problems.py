@@ -193,8 +193,6 @@ def _text_hint(text: str, description: str) -> str:
     close = difflib.get_close_matches(text.lower(), words, n=1)
     if close:
         return f'Did you mean "{close[0]}"?'
-    if text.lstrip("+-").isdigit() and "whole number" in description:
-        return "Write it without quotes."
-    if text.lower() in {"true", "false"} and "true or false" in description:
-        return "Write it without quotes."
-    return ""
+    number = text.lstrip("+-").isdigit() and "whole number" in description
+    truth = text.lower() in {"true", "false"} and "true or false" in description
+    return "Write it without quotes." if number or truth else ""

@@ -10,7 +10,7 @@ The spec stays the ordinary one at the declared value; what is asked for every v
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -42,7 +42,6 @@ from symreln.specs.spec import (
     ValidationSpec,
 )
 from symreln.specs.task import Task
-from symreln.specs.theory import check_theory
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}", re.ASCII)
 
@@ -83,7 +82,7 @@ def read_spec(
     pathways, families, graph = read_paths(tables, asked, training, problems)
     network = None if training is None else _network(training, pathways)
     sized = bool(declared.sizes)
-    check_theory(network, pathways, graph=graph is not None, sized=sized, problems=problems)
+    _check_theory(network, pathways, graph=graph is not None, sized=sized, problems=problems)
     if network is not None and graph is not None:  # gates are its nodes', as given
         network = replace(network, activation="linear", layers=graph.depth)
     validation = _read_table(ValidationModel, "validation", tables, problems)
@@ -203,16 +202,11 @@ def _unused(spec: Spec, parameters: Sequence[Parameter]) -> list[Parameter]:
 def _refuse_unused(unused: Sequence[Parameter], spec: Spec, problems: Problems) -> None:
     used = sorted(p.name for p in spec.parameters if p not in unused)
     for parameter in unused:
-        path = key_path(("parameters", parameter.given))
-        if parameter.integer:
-            found = "a whole-number parameter that is no size of the dataset"
-            expected = f'a size of a task, as in contexts = "{parameter.given}"'
-            hint = "Use it as a size, or remove integer = true."
-            problems.add(f"{path}.integer", found, expected, hint)
-        else:
-            found = "a parameter on which no entry of the dataset and no gate depends"
-            expected = "one that is used" + f" ({', '.join(used)})" * bool(used)
-            problems.add(path, found, expected, "Use it in a formula, or remove it.")
+        size = f'as a size, as in contexts = "{parameter.given}", or remove integer = true'
+        hint = f"Use it {size if parameter.integer else 'in a formula'}, or remove it."
+        found = "a parameter on which no entry of the dataset and no gate depends"
+        expected = "one that is used" + f" ({', '.join(used)})" * bool(used)
+        problems.add(key_path(("parameters", parameter.given)), found, expected, hint)
 
 
 def _check_values(spec: Spec, problems: Problems) -> None:
@@ -236,3 +230,71 @@ def _check_values(spec: Spec, problems: Problems) -> None:
         if found:
             expected = "values at which every gate is finite and open somewhere"
             problems.add("parameters", found, expected)
+
+
+# -- combinations of keys for which there is no theory --------------------------------------------
+
+
+def _check_theory(
+    network: NetworkSpec | None,
+    pathways: Sequence[PathwaySpec],
+    *,
+    graph: bool,
+    sized: bool,
+    problems: Problems,
+) -> None:
+    """Add a problem for every combination of keys that no solution family covers.
+
+    Args:
+        network: The network, or None where there is none or it is wrong.
+        pathways: Those that are well described.
+        graph: Whether the network is described by nodes and edges.
+        sized: Whether a size of the task is a symbol.
+        problems: Where they go.
+    """
+    if sized and any(pathway.then for pathway in pathways):
+        problems.add("pathway", "then with a size that is a symbol", "sizes as numbers")
+    if network is not None:
+        for excluded, *told in _rules(network, pathways, graph=graph, sized=sized):
+            if excluded:
+                problems.add(*told)
+
+
+def _rules(
+    network: NetworkSpec, pathways: Sequence[PathwaySpec], *, graph: bool, sized: bool
+) -> Iterator[tuple[Any, ...]]:
+    """Yield whether a combination is excluded, its key, what was found, what is needed, a hint."""
+    deep, says = network.layers != 2, f"layers = {network.layers}"
+    unusual = network.unusual
+    first, last = (f"network.{unusual[at]}" if unusual else "" for at in (0, -1))
+    found, needed = " with ".join(unusual), "one of them as it is by default"
+    hint = "Closed forms are known for other layers, two numbers of init_std or weight_decay alone."
+    yield len(unusual) > 1, last, found, needed, hint
+    yield (
+        deep and network.activation == "relu",
+        "network.layers",
+        f'{says} with activation = "relu"',
+        "2 for a ReLU network",
+        'Pathways of a ReLU network are derived for one hidden layer. Set activation = "linear".',
+    )
+    usual = "These are derived for two layers of equal initial scale, without weight decay."
+    staged = network.training == "staged" or any(pathway.stage > 1 for pathway in pathways)
+    own_units = not graph and any(pathway.hidden is not None for pathway in pathways)
+    final = max((each.step for pathway in pathways for each in pathway.then), default=0)
+    for here, what, needed in (
+        (staged, "stages", "stage = 1, training joint"),
+        (sized, "a size that is a symbol", "sizes as numbers"),
+        (graph, "nodes and edges", "pathways"),
+        (own_units, "hidden units of a single pathway", "network.hidden alone"),
+        (final, "then of a pathway", "gates that do not switch"),
+    ):
+        yield unusual and here, first, f"{found} with {what}", needed, usual
+    on = next((place for place, each in enumerate(pathways) if each.boundary), None)
+    found = f'"/" in a gate with network.{says}'
+    yield deep and on is not None, f"pathway[{on}].gate", found, "two layers of weights"
+    batches = final and network.batch_size is not None
+    hint = "An epoch would end at every switch."
+    yield batches, "pathway", "then with network.batch_size", "full batches", hint
+    late = next((p.name for p in pathways if any(each.step == final for each in p.then)), "")
+    found = f"then of {late}: step {final}, with {network.steps} recorded steps"
+    yield final >= network.steps, "pathway", found, f"steps from 1 to {network.steps - 1}"

@@ -83,11 +83,9 @@ class Parameter:
 
         if self.integer:
             return sp.Symbol(self.name, integer=True, positive=True)
-        if self.positive or (self.minimum is not None and self.minimum > 0):
-            return sp.Symbol(self.name, positive=True)
-        if self.is_nonnegative:
-            return sp.Symbol(self.name, nonnegative=True)
-        return sp.Symbol(self.name, real=True)
+        positive = self.positive or (self.minimum or 0) > 0
+        sign = "positive" if positive else "nonnegative" if self.is_nonnegative else "real"
+        return sp.Symbol(self.name, **{sign: True})
 
 
 @record
