@@ -24,8 +24,7 @@ Kind = TypeVar("Kind")
 #: Networks that are trained at most, of each kind.
 MOST_SEEDS = 100_000
 
-_EXACT_TIMES = "give a sequence of exact steps from 0 on, for example [0, 100, Fraction(1, 3)]"
-_FLOAT_TIMES = "give a non-empty, ascending sequence of finite steps that starts at 0 or later"
+_TIMES = "give a sequence of finite steps from 0 on, for example [0, 100, 200]"
 
 
 def instance_of(value: object, kind: type[Kind], what: str, where: str, call: str) -> Kind:
@@ -103,9 +102,9 @@ def exact_times(times: object) -> list[Fraction]:
     Raises:
         InputError: They are no sequence of such numbers.
     """
-    found = [exact_value(time, "times", _EXACT_TIMES) for time in _entries(times, _EXACT_TIMES)]
+    found = [exact_value(time, "times", _TIMES) for time in _entries(times)]
     if any(time < 0 for time in found):
-        raise _refused("times", str(min(found)), _EXACT_TIMES)
+        raise _refused("times", str(min(found)), _TIMES)
     return found
 
 
@@ -119,10 +118,9 @@ def float_times(times: object, *, ascending: bool = True) -> NDArray[np.float64]
     Raises:
         InputError: They are not.
     """
-    needed = _FLOAT_TIMES if ascending else "give a sequence of finite steps from 0 on"
-    given: Any = times if isinstance(times, np.ndarray) else list(_entries(times, needed))
+    needed = f"{_TIMES}, ascending" if ascending else _TIMES
     try:
-        grid = np.asarray(given, float)
+        grid = np.asarray(times if isinstance(times, np.ndarray) else list(_entries(times)), float)
     except (TypeError, ValueError, OverflowError) as error:
         raise _refused("times", "something that is no number", needed) from error
     fitting = grid.ndim == 1 and np.isfinite(grid).all() and not np.any(grid < 0)
@@ -132,12 +130,12 @@ def float_times(times: object, *, ascending: bool = True) -> NDArray[np.float64]
     return grid
 
 
-def _entries(values: object, needed: str) -> Iterable[object]:
+def _entries(values: object) -> Iterable[object]:
     if isinstance(values, np.ndarray) and values.ndim:
         return values.tolist()
     if isinstance(values, Iterable) and not isinstance(values, str | bytes | np.ndarray):
         return values
-    raise _refused("times", _named(values), needed)
+    raise _refused("times", _named(values), _TIMES)
 
 
 def _refused(where: str, found: str, needed: str) -> InputError:

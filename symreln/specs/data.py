@@ -269,17 +269,11 @@ def are_names(columns: Sequence[str]) -> bool:
 
 def _description(inputs: ExactMatrix, targets: ExactMatrix, files: Mapping[str, str]) -> str:
     n_x, samples = inputs.shape
-    text = (
-        f"A dataset of {counted(samples, 'sample')} with {counted(n_x, 'input')} "
-        f"and {counted(targets.shape[0], 'output')}"
-    )
-    if files:
-        names = " and ".join(text.partition(" (SHA-256")[0] for text in files.values())
-        text += f", read from {names}"
-    text += "."
-    if targets.is_zero:
-        text += " All targets are zero, so that every mode is a null mode."
-    return text
+    sizes = f"{counted(n_x, 'input')} and {counted(targets.shape[0], 'output')}"
+    names = " and ".join(text.partition(" (SHA-256")[0] for text in files.values())
+    read = f", read from {names}" * bool(files)
+    zero = " All targets are zero, so that every mode is a null mode." * targets.is_zero
+    return f"A dataset of {counted(samples, 'sample')} with {sizes}{read}.{zero}"
 
 
 _DELIMITERS = ("\t", ";", ",")

@@ -113,22 +113,18 @@ def shown(value: object) -> str:
         case Mapping():
             keys = ", ".join(quoted(str(key)) for key in list(value)[:3])
             return f"a table with {keys or 'no keys'}{', …' if len(value) > 3 else ''}"
+        case [] | ():
+            return "an empty list"
+        case list() | tuple() if len(value) <= 8 and all(isinstance(x, str | int) for x in value):
+            return f"the list {cut(json.dumps(list(value), ensure_ascii=True))}"
         case list() | tuple():
-            return _shown_list(value)
+            return f"a list of {counted(len(value), 'entry')}"
         case datetime.date() | datetime.time():
             return f"the date or time {value}"
         case int() if value.bit_length() > 1000:
             return f"a whole number of {value.bit_length()} bits"
         case _:
             return cut(str(value))
-
-
-def _shown_list(value: Sequence[object]) -> str:
-    if not value:
-        return "an empty list"
-    if len(value) <= 8 and all(isinstance(entry, str | int) for entry in value):
-        return f"the list {cut(json.dumps(list(value), ensure_ascii=True))}"
-    return f"a list of {counted(len(value), 'entry')}"
 
 
 def counted(count: int, noun: str) -> str:

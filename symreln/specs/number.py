@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import isfinite
 
@@ -31,12 +31,8 @@ class WrittenDecimal(Fraction):
     @property
     def decimal(self) -> str:
         """The shortest decimal that is the number: digits without an exponent, "-0.25"."""
-        places = 0
-        while 10**places % self.denominator:
-            places += 1
-        digits = f"{abs(self.numerator) * 10**places // self.denominator:0{places + 1}d}"
-        cut = len(digits) - places
-        return "-" * (self < 0) + digits[:cut] + "." * bool(places) + digits[cut:]
+        with localcontext(prec=2 * _MAX_DIGITS):
+            return f"{(Decimal(self.numerator) / self.denominator).normalize():f}"
 
     def __neg__(self) -> WrittenDecimal:
         return WrittenDecimal(-self.numerator, self.denominator)

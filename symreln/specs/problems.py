@@ -59,14 +59,11 @@ class Origin:
                 lines.setdefault(f"{table}.{key[1]}".lstrip("."), place)
         return lines
 
-    def _line_of(self, path: str) -> int | None:
-        """Return the line of a key path, or of the nearest table or key around it."""
-        while path and path not in self.lines:
-            path = path[: max(path.rfind("."), path.rfind("["), 0)]
-        return self.lines.get(path)
-
     def locate(self, problem: Problem) -> Problem:
-        """Return the problem with its file and line, or with the override that caused it."""
+        """Return the problem with its file and line, or with the override that caused it.
+
+        A key that is not there has the line of the nearest table or key around it.
+        """
         if problem.file:
             return problem
         for path, override in self.overrides.items():
@@ -74,7 +71,10 @@ class Origin:
             made = path.startswith(f"{problem.path}.") and problem.path not in self.lines
             if of_it or made:
                 return replace(problem, file=f"--set {override}")
-        return replace(problem, file=self.file, line=self._line_of(problem.path))
+        path = problem.path
+        while path and path not in self.lines:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return replace(problem, file=self.file, line=self.lines.get(path))
 
 
 class Problems:

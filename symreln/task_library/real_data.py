@@ -50,9 +50,7 @@ def _matrices(
     Every number must be the float nearest to such a fraction; rounding then gives k exactly.
     """
     numerators = np.rint(data * denominator).astype(np.int64)
-    if not np.array_equal(numerators / denominator, data):
-        msg = f"the bundled data holds no multiples of 1/{denominator}"
-        raise AssertionError(msg)
+    assert np.array_equal(numerators / denominator, data)
     one_hot = np.eye(classes.max() + 1, dtype=np.int64)[classes]
     return exact(numerators.T, denominator), exact(one_hot.T)
 

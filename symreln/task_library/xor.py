@@ -29,11 +29,7 @@ def _build(options: _XorOptions) -> Dataset:
     """
     delta = options.Delta
     labels = tuple(a * b for a, b in _CORNERS)
-    rows = [
-        [a for a, _ in _CORNERS],
-        [b for _, b in _CORNERS],
-        [delta * label for label in labels],
-    ]
+    rows = [*zip(*_CORNERS, strict=True), [delta * label for label in labels]]
     return Dataset(
         inputs=ExactMatrix.from_rows(rows, delta.parameters),
         targets=ExactMatrix.from_rows([labels]),
