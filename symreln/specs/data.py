@@ -282,8 +282,6 @@ _NUMBER_LIKE = re.compile(
     r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
 )
 
-Line = tuple[int, list[str]]
-
 
 def _rows_from_csv(
     data: bytes, file: str, *, header: bool | None = None
@@ -339,7 +337,7 @@ def _rows_from_csv(
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
 
 
-def _lines(data: bytes) -> list[Line]:
+def _lines(data: bytes) -> list[tuple[int, list[str]]]:
     """Return the cells of every line that is not blank, with its number in the file."""
     text = decoded(data, "CSV in UTF-8, one row a sample", 'Save it as "CSV UTF-8".')
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -351,7 +349,7 @@ def _lines(data: bytes) -> list[Line]:
         raise Finding(f"{error} in row {reader.line_num}", "CSV") from None
 
 
-def _header(lines: list[Line], given: bool | None) -> list[str]:
+def _header(lines: list[tuple[int, list[str]]], given: bool | None) -> list[str]:
     """Return the names of the columns, or an empty list where the first row is a sample."""
     cells = lines[0][1] if lines else []
     numbers = any(_NUMBER_LIKE.match(cell) for cell in cells)

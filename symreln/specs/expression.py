@@ -382,9 +382,8 @@ class _Formula:
             b = self._inverse(sign, b)
         if isinstance(node.op, ast.Sub):
             b = -b
-        if isinstance(node.op, ast.Add | ast.Sub):
-            return self._bounded(sign, operator.add, a, b)
-        return self._bounded(sign, operator.mul, a, b)
+        combine = operator.add if isinstance(node.op, ast.Add | ast.Sub) else operator.mul
+        return self._bounded(sign, combine, a, b)
 
     def _power(self, sign: _Token, base: Value, node: ast.expr) -> Value:
         exponent = self._exponent(sign, self.value(node))

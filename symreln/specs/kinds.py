@@ -269,11 +269,8 @@ def _indices(kind: str, value: object, info: ValidationInfo) -> Written:
     written, data = _one_of(value, str, list, tuple), asked.dataset
     if data is None:
         return Written()
-    count, groups, names = (
-        (data.n_x, data.input_groups, data.input_names)
-        if kind == "inputs"
-        else (data.n_y, data.output_groups, data.output_names)
-    )
+    count, end = data.n_x if kind == "inputs" else data.n_y, kind.removesuffix("s")
+    groups, names = getattr(data, f"{end}_groups"), getattr(data, f"{end}_names")
     if not isinstance(written, str):
         return Written(values=indices_of(written, count, kind, names), text=_text(written))
     name, single = written.strip(), {one: (place,) for place, one in enumerate(names)}

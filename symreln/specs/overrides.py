@@ -144,11 +144,8 @@ def _resolve(here: Any, part: str | int) -> str | int:
     below = f"{quoted(str(part))} below {shown(here)}"
     need(isinstance(here, list), below, "a key of a table")
     if isinstance(part, int):
-        found, expected = (
-            f"index {part} of a list of {len(here)}",
-            f"an index from 0 to {len(here)}",
-        )
-        need(part <= len(here), found, expected, "Indices count from 0.")
+        found, most = f"index {part} of a list of {len(here)}", len(here)
+        need(part <= most, found, f"an index from 0 to {most}", "Indices count from 0.")
         return part
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in here]
     hint = nearest(part, [name for name in names if isinstance(name, str)])

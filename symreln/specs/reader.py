@@ -180,21 +180,20 @@ def _network(model: NetworkModel, pathways: Sequence[PathwaySpec]) -> NetworkSpe
     first, second = model.init_std
     staged = any(pathway.stage > 1 for pathway in pathways)
     training = model.training or ("staged" if staged else "joint")
-    given = {**dict(model), "init_std": first, "init_std_out": second, "training": training}
-    return NetworkSpec(**given)
+    given = {"init_std": first, "init_std_out": second, "training": training}
+    return NetworkSpec(**dict(model) | given)
 
 
 def _unused(spec: Spec, parameters: Sequence[Parameter]) -> list[Parameter]:
     """Return the parameters that are no size and occur neither in the data nor in gates."""
-    keys: list[tuple[tuple[str, ...], tuple[int, ...]]] = []
-    for matrix in (spec.dataset.inputs, spec.dataset.targets):
-        powers = (*matrix.terms, *matrix.denominator.to_dict())
-        keys += [(matrix.parameters, power) for power in powers]
-    for gain in {gain for pathway in spec.pathways for gain in pathway.gate}:
-        if isinstance(gain, Scalar):
-            powers = (*gain.numerator.to_dict(), *gain.denominator.to_dict())
-            keys += [(gain.parameters, power) for power in powers]
-    used = {name for names, power in keys for name, e in zip(names, power, strict=True) if e}
+    data = spec.dataset
+    held = [
+        (m.parameters, (*m.terms, *m.denominator.to_dict())) for m in (data.inputs, data.targets)
+    ]
+    gains = {g for pathway in spec.pathways for g in pathway.gate if isinstance(g, Scalar)}
+    held += [(g.parameters, (*g.numerator.to_dict(), *g.denominator.to_dict())) for g in gains]
+    powers = ((names, power) for names, found in held for power in found)
+    used = {name for names, power in powers for name, e in zip(names, power, strict=True) if e}
     used |= {size.name for size in spec.sizes}
     return [parameter for parameter in parameters if parameter.name not in used]
 
@@ -267,16 +266,12 @@ def _rules(
     deep, says = network.layers != 2, f"layers = {network.layers}"
     unusual = network.unusual
     first, last = (f"network.{unusual[at]}" if unusual else "" for at in (0, -1))
-    found, needed = " with ".join(unusual), "one of them as it is by default"
+    both, needed = " with ".join(unusual), "one of them as it is by default"
     hint = "Closed forms are known for other layers, two numbers of init_std or weight_decay alone."
-    yield len(unusual) > 1, last, found, needed, hint
-    yield (
-        deep and network.activation == "relu",
-        "network.layers",
-        f'{says} with activation = "relu"',
-        "2 for a ReLU network",
-        'Pathways of a ReLU network are derived for one hidden layer. Set activation = "linear".',
-    )
+    yield len(unusual) > 1, last, both, needed, hint
+    found, relu = f'{says} with activation = "relu"', deep and network.activation == "relu"
+    hint = 'ReLU networks are derived for one hidden layer. Set activation = "linear".'
+    yield relu, "network.layers", found, "2 for a ReLU network", hint
     usual = "These are derived for two layers of equal initial scale, without weight decay."
     staged = network.training == "staged" or any(pathway.stage > 1 for pathway in pathways)
     own_units = not graph and any(pathway.hidden is not None for pathway in pathways)
@@ -288,7 +283,7 @@ def _rules(
         (own_units, "hidden units of a single pathway", "network.hidden alone"),
         (final, "then of a pathway", "gates that do not switch"),
     ):
-        yield unusual and here, first, f"{found} with {what}", needed, usual
+        yield unusual and here, first, f"{both} with {what}", needed, usual
     on = next((place for place, each in enumerate(pathways) if each.boundary), None)
     found = f'"/" in a gate with network.{says}'
     yield deep and on is not None, f"pathway[{on}].gate", found, "two layers of weights"

@@ -259,12 +259,11 @@ class Spec(Immutable):
             return "the nodes of a graph are gated as given, which no ReLU network is"
         gains = "no ReLU network realises the gains of {}, so that none was trained"
         units = "hidden units of {} alone are a gated network's, so that no network without gates "
-        told = {
-            gains: [each.name for each in self.pathways if each.has_gains],
-            f"{units}was trained": [each.name for each in self.pathways if each.hidden is not None],
-        }
-        found = (why.format(", ".join(map(repr, names))) for why, names in told.items() if names)
-        return next(found, "")
+        for why, key in ((gains, "has_gains"), (f"{units}was trained", "hidden")):
+            names = [repr(each.name) for each in self.pathways if getattr(each, key)]
+            if names:
+                return why.format(", ".join(names))
+        return ""
 
     def wider(self, factor: int) -> Spec:
         """Return the spec with so many times the hidden units, where pathways or nodes say them."""

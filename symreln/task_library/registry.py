@@ -35,12 +35,10 @@ SPECS: tuple[str, ...] = (
 )
 """Ready-made specs, in the order in which they are listed; one file each in ``specs/``."""
 
-_FOLDER = Path(__file__).parent / "specs"
-
 
 def spec_path(name: str) -> Path:
     """Return the file of a ready-made spec."""
-    return _FOLDER / f"{name}.toml"
+    return Path(__file__).parent / "specs" / f"{name}.toml"
 
 
 def titles() -> dict[str, str]:
