@@ -266,8 +266,11 @@ def _rules(
     deep, says = network.layers != 2, f"layers = {network.layers}"
     unusual = network.unusual
     first, last = (f"network.{unusual[at]}" if unusual else "" for at in (0, -1))
-    both, needed = " with ".join(unusual), "one of them as it is by default"
-    hint = "Closed forms are known for other layers, two numbers of init_std or weight_decay alone."
+    both, needed = " with ".join(unusual), "one of them alone"
+    hint = (
+        "No closed form is known for two of: other than two layers, two numbers of init_std, weight "
+        "decay."
+    )
     yield len(unusual) > 1, last, both, needed, hint
     found, relu = f'{says} with activation = "relu"', deep and network.activation == "relu"
     hint = 'ReLU networks are derived for one hidden layer. Set activation = "linear".'
