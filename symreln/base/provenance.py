@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -11,20 +9,9 @@ from importlib.metadata import PackageNotFoundError, version
 _LIBRARIES = ("sympy", "python-flint", "mpmath", "numpy", "scipy", "matplotlib", "pydantic")
 
 
-def library_versions() -> dict[str, str]:
-    """Return the versions of symreln and of the libraries that decide its results."""
-    return {name: _version(name) for name in ("symreln", *_LIBRARIES)}
-
-
-def environment() -> dict[str, str]:
-    """Return versions and the machine, for a bug report."""
-    return {
-        **library_versions(),
-        "scikit-learn": _version("scikit-learn"),
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "processors": str(os.cpu_count()),
-    }
+def library_versions(*others: str) -> dict[str, str]:
+    """Return the versions of symreln, of the libraries that decide its results, and of others."""
+    return {name: _version(name) for name in ("symreln", *_LIBRARIES, *others)}
 
 
 @cache

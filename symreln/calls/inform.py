@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from pathlib import Path
 from typing import Any
 
-from symreln.base.provenance import environment
+from symreln.base.provenance import library_versions
 from symreln.errors import InputError
+from symreln.specs.files import read_toml
 from symreln.specs.finding import shown
 from symreln.specs.schema import json_schema
-from symreln.task_library.registry import TASKS, spec_path, titles
+from symreln.task_library.registry import SPECS, TASKS, spec_path
 from symreln.verifier import verify_file
 
 
@@ -54,7 +57,7 @@ def tasks(name: str | None = None) -> dict[str, str]:
         >>> "contextual-3" in sr.tasks()
         True
     """
-    known = titles()
+    known = {each: str(read_toml(spec_path(each))[0]["title"]) for each in SPECS}
     if name is None:
         return known
     if name not in known:
@@ -71,7 +74,12 @@ def info() -> dict[str, str]:
         >>> sr.info()["symreln"] == sr.__version__
         True
     """
-    return environment()
+    return {
+        **library_versions("scikit-learn"),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processors": str(os.cpu_count()),
+    }
 
 
 def schema() -> dict[str, Any]:

@@ -15,7 +15,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ import numpy as np
 from symreln.base.beside import begin
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.base.summaries import ByName
+from symreln.base.summaries import ByName, few
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
 from symreln.exact.algebraic import order_key
@@ -33,7 +33,6 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
-from symreln.networks.dataset import named_samples
 from symreln.networks.gate_orbits import pathway_orbits
 from symreln.verdict.directions import columns, gated_correlation, singular_pairs
 from symreln.verdict.faces import held_on
@@ -235,7 +234,7 @@ def _why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         and held_on(dataset.inputs, dataset.targets, tuple(signs)) is None
     ):
         return (
-            f"the direction in which its units grow has {named_samples([i + 1 for i in edge])} on "
+            f"the direction in which its units grow has {_named_samples([i + 1 for i in edge])} on "
             "its boundary, which units leave, and every direction beside it opens one of them"
         )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
@@ -277,7 +276,7 @@ def _partly(dataset: Dataset, own: PathwaySpec) -> str:
     if held_on(dataset.inputs, dataset.targets, tuple(signs)) is not None:
         return ""
     return (
-        f"units leave the boundary of {named_samples([i + 1 for i in own.boundary])}, or those "
+        f"units leave the boundary of {_named_samples([i + 1 for i in own.boundary])}, or those "
         "with its gate turn to another one"
     )
 
@@ -300,7 +299,12 @@ def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
         for sign in (1, -1)
     ]
     less, more = min(sides, key=lambda side: (len(side[0]), len(side[1])))
-    parts = [f"opens {named_samples(more)} too"] * bool(more) + [
-        f"closes {named_samples(less)}"
+    parts = [f"opens {_named_samples(more)} too"] * bool(more) + [
+        f"closes {_named_samples(less)}"
     ] * bool(less)
     return f"the direction in which its units grow {' and '.join(parts)}"
+
+
+def _named_samples(samples: Sequence[int]) -> str:
+    """Return some samples by their places, counted from 1."""
+    return f"{'sample' if len(samples) == 1 else 'samples'} {few(map(str, samples))}"

@@ -19,7 +19,7 @@ from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.choice import choose, printed
 from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Regime
-from symreln.networks.effective import check_sizes, effective_dataset, image_dataset
+from symreln.networks.effective import effective_dataset
 from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
 from symreln.specs.spec import Spec
@@ -151,9 +151,9 @@ def _effective(
         pathway, move = spec.pathways[number - 1], symmetry.symmetries[p]
         if move is None:
             found.append(effective_dataset(spec.dataset, pathway, goal))
-            check_sizes(found[-1])
+            found[-1].check_size()
         else:
-            found.append(image_dataset(pathway, found[symmetry.originals[p]], move))
+            found.append(found[symmetry.originals[p]].mapped(move, pathway))
     return tuple(found)
 
 

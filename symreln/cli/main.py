@@ -122,6 +122,25 @@ class _Commands(click.Group):
         main(None if args is None else [*args])
 
 
+class _Command(click.Command):
+    """A command whose help has its options under headings and an example at the end."""
+
+    def __init__(self, name: str, parts: dict[str, list[click.Parameter]], **more: Any) -> None:
+        super().__init__(name, params=[each for part in parts.values() for each in part], **more)
+        self._parts = parts
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, heading by heading."""
+        for title, parameters in self._parts.items():
+            shown = (
+                [*parameters, self.get_help_option(ctx)] if title == options.OUTPUT else parameters
+            )
+            rows = [row for each in shown if each and (row := each.get_help_record(ctx))]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 def _made(name: str) -> click.Command:
     """Return a command: its options are the parameters of its call, and what all have."""
     row, call = _ROWS[name], f"calls.{_ROWS[name].module}:{name}"
@@ -136,18 +155,24 @@ def _made(name: str) -> click.Command:
         options.WORK: [each for each in parameters if each.name not in own],
         options.OUTPUT: [
             *saving,
-            *([options.out_option(row.out)] if row.out else ()),
+            *([_out(row.out)] if row.out else ()),
             *options.PRINTING,
         ],
         options.MACHINE: [*training, *options.LIMITS],
     }
-    return options.Command(
+    return _Command(
         name,
         parts,
         callback=_callback(row, call, _names(first), _names(training)),
         help=text,
         epilog=f"Example: symreln {name} {row.example}",
     )
+
+
+def _out(default: str) -> click.Option:
+    """Return that of commands that write; in its default NAME stands for the spec's."""
+    text = f"Folder for the results.  [default: {default}]"
+    return click.Option(["--out"], help=text, type=click.Path(file_okay=False, path_type=Path))
 
 
 def _names(parameters: Iterable[click.Parameter]) -> list[str]:
@@ -204,28 +229,28 @@ def _guarded(arguments: list[str]) -> int:
     """Return the exit code of a command line; every error becomes a message and its code."""
     if any("\0" in argument for argument in arguments):
         found = "found a null character in an argument; neither a path nor a text has one"
-        return complain(found, 2)
+        return _complain(found, 2)
     named = {"standalone_mode": False, "prog_name": "symreln", "obj": arguments}
     try:
         result: Any = click.Group.main(cli, args=arguments, **named)
     except SymrelnError as error:
-        return complain(str(error), error.exit_code)
+        return _complain(str(error), error.exit_code)
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return complain("interrupted; what was written before stays", 130)
+        return _complain("interrupted; what was written before stays", 130)
     except click.ClickException as error:
         vars(error)["message"] = visible(error.message, lines=True)  # final, says click
         error.show()
         return 2
     except MemoryError:
-        return complain("out of memory; a smaller problem or fewer --seeds may fit", 4)
+        return _complain("out of memory; a smaller problem or fewer --seeds may fit", 4)
     except OSError as error:
         return _not_written(error)
     except Exception as error:
         if os.environ.get("SYMRELN_DEBUG"):
             raise
-        return complain(
+        return _complain(
             f"a bug of symreln: {type(error).__name__}: {error}\n"
             "  Please report it with the spec and the output of `symreln info`; "
             "SYMRELN_DEBUG=1 shows where it happened.",
@@ -238,13 +263,13 @@ def _not_written(error: OSError) -> int:
     """Say which file failed, and what is there all the same."""
     why = error.strerror or str(error)
     if error.filename is None:
-        return complain(f"standard output: {why}; what was not printed is lost", 2)
+        return _complain(f"standard output: {why}; what was not printed is lost", 2)
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
         why += "; it is not there or as it was before, other files are whole. Make room"
-    return complain(f"{error.filename}: {why}", 2)
+    return _complain(f"{error.filename}: {why}", 2)
 
 
-def complain(message: str, code: int) -> int:
+def _complain(message: str, code: int) -> int:
     """Print a message on stderr; return the exit code."""
     say(f"symreln: {message}", err=True)
     return code

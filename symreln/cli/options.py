@@ -69,23 +69,6 @@ class _Quantity(click.ParamType):
         return number
 
 
-class Command(click.Command):
-    """A command whose help has its options under headings and an example at the end."""
-
-    def __init__(self, name: str, parts: dict[str, list[click.Parameter]], **more: Any) -> None:
-        super().__init__(name, params=[each for part in parts.values() for each in part], **more)
-        self._parts = parts
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, heading by heading."""
-        for title, parameters in self._parts.items():
-            shown = [*parameters, self.get_help_option(ctx)] if title == OUTPUT else parameters
-            rows = [row for each in shown if each and (row := each.get_help_record(ctx))]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
 def imported(home: str) -> Callable[..., Any]:
     """Return what is at a place in the package: ``calls.gates:race``."""
     module, _, name = home.partition(":")
@@ -195,9 +178,3 @@ LIMITS = (
         type=_Quantity("size", _MEGABYTES, "500 (MB), 500MB or 2GB"),
     ),
 )
-
-
-def out_option(default: str) -> click.Option:
-    """Return that of commands that write; in its default NAME stands for the spec's."""
-    text = f"Folder for the results.  [default: {default}]"
-    return _option("--out", text, type=click.Path(file_okay=False, path_type=Path))

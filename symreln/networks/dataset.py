@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
@@ -10,7 +11,6 @@ from typing import Literal
 import numpy as np
 
 from symreln.base.records import Immutable, record
-from symreln.base.summaries import few
 from symreln.errors import InputTypeError
 from symreln.exact.matrix import ExactMatrix
 
@@ -107,7 +107,9 @@ class Dataset(Immutable):
             if len(inside) == len(set(values)):
                 continue
             meant = [one and value in inside for one, value in zip(meant, values, strict=True)]
-            shown = [_written(value) for value in dict.fromkeys(values) if value in inside]
+            shown = [
+                json.dumps(v, ensure_ascii=False) for v in dict.fromkeys(values) if v in inside
+            ]
             one_of = f"== {shown[0]}" if len(shown) == 1 else f"in ({', '.join(shown)})"
             parts.append(f"{name} {one_of}")
         same = meant == [bool(one) for one in chosen]
@@ -117,16 +119,3 @@ class Dataset(Immutable):
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y in floats, shapes (n_x, P) and (n_y, P)."""
         return self.inputs.to_numpy(), self.targets.to_numpy()
-
-
-def _written(value: Label) -> str:
-    """Write a label as gate formulas do, texts in quotes."""
-    if not isinstance(value, str):
-        return str(value)
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def named_samples(samples: Sequence[int]) -> str:
-    """Return some samples by their places, counted from 1."""
-    return f"{'sample' if len(samples) == 1 else 'samples'} {few(map(str, samples))}"

@@ -127,33 +127,44 @@ class EffectiveDataset:
         """Return a matrix of n_y rows with the rows that this pathway does not write set to 0."""
         return outputs if self.writes_all else outputs.masked(rows=self.pathway.outputs)
 
+    def check_size(self) -> None:
+        """Refuse correlations that nothing can be derived from in reasonable time.
 
-def check_sizes(effective: EffectiveDataset) -> None:
-    """Refuse correlations that nothing can be derived from in reasonable time.
+        Raises:
+            LimitReachedError: An entry has too many terms or digits; the message says which.
+        """
+        found = {"Sigma^yx": self.sigma_yx, "Sigma^x": self.sigma_x}
+        for name, matrix in found.items():
+            terms = max(len(matrix.terms), len(matrix.denominator))
+            bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
+            bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
+            start = f"{name} of pathway '{self.pathway.name}' has entries of up to"
+            if terms > MOST_TERMS:
+                msg = (
+                    f"{start} {terms} terms in {len(matrix.parameters)} parameters, and "
+                    f"{MOST_TERMS} are the most that is derived from. Give some of the parameters "
+                    "as numbers, or take data and gains of a lower degree"
+                )
+                raise LimitReachedError(msg)
+            if terms * bits > MOST_BITS:
+                msg = (
+                    f"{start} {terms} terms with integers of {_digits(bits)} digits, and "
+                    f"{_digits(MOST_BITS)} digits in all are the most that is derived from. Round "
+                    "the data, or scale them so that they share a denominator"
+                )
+                raise LimitReachedError(msg)
 
-    Raises:
-        LimitReachedError: An entry has too many terms or digits; the message says which.
-    """
-    found = {"Sigma^yx": effective.sigma_yx, "Sigma^x": effective.sigma_x}
-    for name, matrix in found.items():
-        terms = max(len(matrix.terms), len(matrix.denominator))
-        bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
-        bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
-        start = f"{name} of pathway '{effective.pathway.name}' has entries of up to"
-        if terms > MOST_TERMS:
-            msg = (
-                f"{start} {terms} terms in {len(matrix.parameters)} parameters, and {MOST_TERMS} "
-                "are the most that is derived from. Give some of the parameters as numbers, or "
-                "take data and gains of a lower degree"
-            )
-            raise LimitReachedError(msg)
-        if terms * bits > MOST_BITS:
-            msg = (
-                f"{start} {terms} terms with integers of {_digits(bits)} digits, and "
-                f"{_digits(MOST_BITS)} digits in all are the most that is derived from. Round the "
-                "data, or scale them so that they share a denominator"
-            )
-            raise LimitReachedError(msg)
+    def mapped(self, symmetry: Symmetry, pathway: PathwaySpec) -> EffectiveDataset:
+        """Return the effective dataset of a pathway to which a symmetry maps this one."""
+        place = {index: k for k, index in enumerate(self.pathway.inputs)}
+        origin = np.argsort(symmetry.inputs)
+        inputs = np.array([place[int(origin[i])] for i in pathway.inputs], dtype=np.int64)
+        return EffectiveDataset(
+            pathway=pathway,
+            dataset=self.dataset,
+            goal=self.goal,
+            image=_OrbitImage(original=self, symmetry=symmetry, inputs=inputs),
+        )
 
 
 def _digits(bits: int) -> int:
@@ -172,18 +183,3 @@ def effective_dataset(
     """
     goal = targets if isinstance(targets, Targets) else Targets.of(targets)
     return EffectiveDataset(pathway=pathway, dataset=dataset, goal=goal)
-
-
-def image_dataset(
-    pathway: PathwaySpec, original: EffectiveDataset, symmetry: Symmetry
-) -> EffectiveDataset:
-    """Return the effective dataset of a pathway to which a symmetry maps another one."""
-    place = {index: k for k, index in enumerate(original.pathway.inputs)}
-    origin = np.argsort(symmetry.inputs)
-    inputs = np.array([place[int(origin[i])] for i in pathway.inputs], dtype=np.int64)
-    return EffectiveDataset(
-        pathway=pathway,
-        dataset=original.dataset,
-        goal=original.goal,
-        image=_OrbitImage(original=original, symmetry=symmetry, inputs=inputs),
-    )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symreln.exact.scalar import Scalar
 
 
-class Learned(Protocol):
+class _Learned(Protocol):
     """What one converged pathway gives out: left (right features); made when asked for."""
 
     @property
@@ -48,7 +48,7 @@ class Targets:
     """
 
     start: ExactMatrix
-    learned: tuple[Learned, ...] = ()
+    learned: tuple[_Learned, ...] = ()
     power: Scalar | None = None
 
     @classmethod

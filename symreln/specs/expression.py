@@ -223,17 +223,6 @@ _FORMULA = Syntax(
 )
 
 
-def constant(text: object) -> Fraction:
-    """Return the exact value of a number, or of a formula without names.
-
-    Raises:
-        Finding: It is no such formula.
-    """
-    value = _evaluate(text, None)
-    assert isinstance(value, Fraction)
-    return value
-
-
 @record
 class Declared:
     """The names that formulas of a spec may use.
@@ -251,6 +240,17 @@ class Declared:
     written: Mapping[str, str] = field(default_factory=dict)
     integers: Mapping[str, Parameter | None] = field(default_factory=dict)
     sizes: dict[str, Parameter] = field(default_factory=dict)
+
+    @staticmethod
+    def constant(text: object) -> Fraction:
+        """Return the exact value of a number, or of a formula without names.
+
+        Raises:
+            Finding: It is no such formula.
+        """
+        value = _evaluate(text, None)
+        assert isinstance(value, Fraction)
+        return value
 
     def value(self, text: object) -> Value:
         """Return the exact value of a formula, a Fraction where no name occurs in it.

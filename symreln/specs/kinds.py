@@ -31,7 +31,7 @@ from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.networks.dataset import Dataset
 from symreln.networks.parts import Gain, Gate
-from symreln.specs.expression import Declared, Value, constant
+from symreln.specs.expression import Declared, Value
 from symreln.specs.finding import (
     Finding,
     check_text,
@@ -82,13 +82,13 @@ def _declared(info: ValidationInfo) -> Declared:
 
 
 def _constant(value: object) -> Fraction:
-    return constant(_formula(value))
+    return Declared.constant(_formula(value))
 
 
 def _share(value: object) -> Fraction:
     """Return the value of a formula or of one in percent: results are printed in percent."""
     if isinstance(value, str) and value.rstrip().endswith("%"):
-        return constant(value.rstrip()[:-1]) / 100
+        return Declared.constant(value.rstrip()[:-1]) / 100
     return _constant(value)
 
 

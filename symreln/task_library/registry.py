@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symreln.specs.files import read_toml
 from symreln.specs.task import Task
 from symreln.task_library import contextual, linear_hierarchy, real_data, routing, xor
 
@@ -39,8 +38,3 @@ SPECS: tuple[str, ...] = (
 def spec_path(name: str) -> Path:
     """Return the file of a ready-made spec."""
     return Path(__file__).parent / "specs" / f"{name}.toml"
-
-
-def titles() -> dict[str, str]:
-    """Return what every ready-made spec is, by its name."""
-    return {name: str(read_toml(spec_path(name))[0]["title"]) for name in SPECS}

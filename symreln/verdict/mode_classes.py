@@ -264,7 +264,7 @@ def check_projection(spectrum: JointSpectrum) -> None:
 
 @record(eq=False)
 class Converged:
-    """A converged pathway of a closed stage (:class:`symreln.networks.targets.Learned`).
+    """A converged pathway of a closed stage, one of :attr:`Targets.learned`.
 
     Attributes:
         pathway: Its modes.
