@@ -90,7 +90,8 @@ class Validation(outcome.Validation):
         return sentences.validation_summary(self)
 
     def _headline(self) -> str:
-        return sentences.validation_headline(self)
+        title = self.derivation.spec.title
+        return f"{type(self).__name__}({title!r}, {self.seeds} seeds, {self.verdict})"
 
 
 def validate(

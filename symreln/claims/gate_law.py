@@ -33,7 +33,7 @@ from symreln.document.document_model import Block, Section, Strong
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball
-from symreln.laws.gate_shares import LinearUnits, crossings, led_by, moving_lines, turning_lines
+from symreln.laws.gate_shares import LinearUnits, crossings, moving_lines, turning_lines
 from symreln.laws.line import Line, checked, proven_once
 from symreln.networks.gate_orbits import pathway_orbits
 
@@ -393,7 +393,7 @@ def _moving(derivation: Derivation, pathway: PathwayDerivation) -> _Course | Non
     starts = first_starts(derivation, derivation.ask(starts_of).factors)
     found = matrices.propagators(place, steps.astype(int).tolist(), starts)
     spans = matrices.output_bases[place], matrices.input_bases[place]
-    outer, inner = (led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
+    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
     both = block_diag(inner, outer)
     turned = np.moveaxis(both.T @ found @ both, 0, -1)
     motions = np.concatenate([turned, turned[..., -1:]], axis=-1)
@@ -418,3 +418,10 @@ def _units(
         leading=leading.shape[1],
         scales=derivation.known.scales,
     )
+
+
+def _led_by(leading: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the whole space that begins with these columns."""
+    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
+    basis[:, : leading.shape[1]] = leading
+    return basis

@@ -35,7 +35,7 @@ _DEFINITION = Math(r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2")
 
 
 @record(eq=False)
-class Loss(Claim):
+class _Loss(Claim):
     """The loss of a derivation.
 
     Attributes:
@@ -192,6 +192,6 @@ class Loss(Claim):
         return [", ", Math(shown), f"{where},"]
 
 
-def loss_of(derivation: Derivation) -> Loss:
+def loss_of(derivation: Derivation) -> _Loss:
     """Return what is found of the loss."""
-    return Loss(derivation=derivation)
+    return _Loss(derivation=derivation)

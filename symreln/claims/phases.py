@@ -24,7 +24,7 @@ STARTING = ("strength0", "strength", "half_time")
 
 
 @record(eq=False)
-class Phases(Claim):
+class _Phases(Claim):
     """What holds after each switch.
 
     Attributes:
@@ -53,9 +53,9 @@ class Phases(Claim):
         yield Section(title="Gates that switch", blocks=(opening, *blocks), label="sec:phases")
 
 
-def phases_of(derivation: Derivation) -> Phases | None:
+def phases_of(derivation: Derivation) -> _Phases | None:
     """Return what holds after each switch; None where no gate switches."""
-    return Phases(found=derivation.phases[1:]) if derivation.later else None
+    return _Phases(found=derivation.phases[1:]) if derivation.later else None
 
 
 def _changed(step: int, phase: Derivation) -> dict[str, Any]:

@@ -58,11 +58,3 @@ def _over(table: _Integers, sizes: Sequence[int]) -> np.ndarray:
     """Return integers over powers of two, one a column, rounded correctly."""
     rows = [[v / (1 << size) for v, size in zip(row, sizes, strict=True)] for row in table]
     return np.array(rows, dtype=float).reshape(len(table), len(sizes))
-
-
-def orthogonal_to(matrix: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of what is orthogonal to all columns, shape (rows, dimension)."""
-    if not matrix.any():
-        return np.eye(len(matrix))
-    u, s, _ = np.linalg.svd(matrix)
-    return u[:, int((s > CLEAR * s[0]).sum()) :]

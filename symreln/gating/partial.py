@@ -34,7 +34,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import GrowingGate
-from symreln.gating.float_scale import orthogonal_to, unit_floats
+from symreln.gating.float_scale import CLEAR, unit_floats
 from symreln.gating.parameter_intervals import rational_number
 from symreln.laws.spans import orthonormal_span
 from symreln.networks.gate_orbits import SampleGroup, gate_kinds
@@ -111,7 +111,7 @@ def plausible(
     """
     on = x[:, list(boundary)]
     # Of all inputs, dependent ones too: norms within L are those of w.
-    inner, count = orthogonal_to(on).T @ x, x.shape[1]
+    inner, count = _orthogonal_to(on).T @ x, x.shape[1]
     # Relative to the largest that there could be, so that all margins are pure numbers.
     scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / count
     if not len(inner) or not scale > 0:
@@ -234,3 +234,11 @@ def _number(value: Number) -> AlgebraicNumber:
         return value.number
     exact = fmpq(value)
     return rational_number(Fraction(int(exact.p), int(exact.q)))
+
+
+def _orthogonal_to(matrix: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of what is orthogonal to all columns, shape (rows, dimension)."""
+    if not matrix.any():
+        return np.eye(len(matrix))
+    u, s, _ = np.linalg.svd(matrix)
+    return u[:, int((s > CLEAR * s[0]).sum()) :]

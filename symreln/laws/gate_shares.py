@@ -370,10 +370,3 @@ def crossings(
         between = [place, place - 1]  # np.interp wants the shares to increase
         found.append(float(np.interp(share, shares[between], times[between])))
     return found
-
-
-def led_by(leading: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the whole space that begins with these columns."""
-    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
-    basis[:, : leading.shape[1]] = leading
-    return basis

@@ -5,16 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.integrate import DRAWN
-from symreln.report.plots import (
-    drawn_times,
-    modes_sketches,
-    still_sketches,
-)
+from symreln.report.plots import modes_sketches, still_sketches, thinned
 from symreln.report.sketch import begin_to_draw
 
 if TYPE_CHECKING:
@@ -85,7 +83,7 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 def drawn_prediction(derivation: Derivation, steps: int) -> Prediction:
     """Return the closed forms at declared values, or where there are none the reduction."""
-    numbers, times = derivation.ask(at_values), drawn_times(steps)
+    numbers, times = derivation.ask(at_values), thinned(np.arange(steps)).astype(float)
     return closed_forms(numbers, times) or predict(numbers, times, accuracy=DRAWN)
 
 

@@ -409,11 +409,6 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def drawn_times(steps: int) -> np.ndarray:
-    """Return the steps that a curve over ``steps`` recorded steps is drawn at."""
-    return thinned(np.arange(steps)).astype(float)
-
-
 def thinned(times: np.ndarray) -> np.ndarray:
     """Return indices of at most _POINTS times, the first and the last included."""
     return np.unique(np.linspace(0, len(times) - 1, _POINTS).round().astype(int))

@@ -232,9 +232,3 @@ def validation_summary(validation: Validation) -> list[str]:
         *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in found[:MOST_PAIRS]),
         *([f"… {left} more rows: .metric_rows()"] if left > 0 else []),
     ]
-
-
-def validation_headline(validation: Validation) -> str:
-    """Return a line, for what holds a confrontation."""
-    kind, title = type(validation).__name__, validation.derivation.spec.title
-    return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"

@@ -9,7 +9,7 @@ import symreln as sr
 from symreln.claims.couplings import _overlap_matrices
 from symreln.claims.equilibria import mode_system
 from symreln.claims.probes import probe_bases
-from symreln.report.chapters.derivation_chapter import symbolic_drives
+from symreln.report.chapters.derivation_chapter import _symbolic_drives
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import stages_decouple
 from tests.cases import CASES, derived, matrix_spec
@@ -71,14 +71,14 @@ def test_exact_factors_give_the_couplings_of_numpy(spec):
 
 def test_symbolic_system_is_the_numeric_one():
     (stage,) = sr.derive(race_of_three(RATIONAL)).stages
-    exact, numeric = symbolic_drives(stage, {}), mode_system(stage)
+    exact, numeric = _symbolic_drives(stage, {}), mode_system(stage)
     assert exact is not None
     kappa = [[-float(drive.coeff(name)) for name in exact] for drive in exact.values()]
     np.testing.assert_allclose(kappa, numeric.kappa, atol=1e-14)
     s = [float(drive.subs(dict.fromkeys(exact, 0))) for drive in exact.values()]
     np.testing.assert_allclose(s, numeric.s, rtol=1e-14)
     assert tuple(map(str, exact)) == numeric.labels
-    assert symbolic_drives(sr.derive(race(GOLDEN)).stages[0], {}) is None
+    assert _symbolic_drives(sr.derive(race(GOLDEN)).stages[0], {}) is None
 
 
 def test_pathways_without_common_outputs_are_no_pair():

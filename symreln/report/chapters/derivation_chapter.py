@@ -122,7 +122,7 @@ def written_system(derivation: Derivation, stage: StageDerivation) -> Equation |
     """
     if stage.verdict.level is not Level.COUPLED_MODES or derivation.by_edges:
         return None
-    drives = symbolic_drives(stage, derivation.spec.symbols)
+    drives = _symbolic_drives(stage, derivation.spec.symbols)
     if drives is None:
         return None
     notation = Notation.of(derivation.spec)
@@ -133,7 +133,7 @@ def written_system(derivation: Derivation, stage: StageDerivation) -> Equation |
     return equation(*lines[:MOST_EQUATIONS])
 
 
-def symbolic_drives(
+def _symbolic_drives(
     stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr] | None:
     """Return s_a − Σ_b kappa_ab π_b of strengths; None where an s² is not rational, or too long."""
