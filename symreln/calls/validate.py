@@ -128,8 +128,8 @@ def validate(
         derivation = _derived(derivation, "validate")
     if representations:
         check_representations(derivation)
-    found = confront.validate(derivation, seeds, rng, diagnosis=diagnosis)
-    return Validation.of(confront.with_representations(found) if representations else found)
+    asked = {"diagnosis": diagnosis, "representations": representations}
+    return Validation.of(confront.validate(derivation, seeds, rng, **asked))
 
 
 def run(

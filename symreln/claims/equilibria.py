@@ -60,12 +60,6 @@ def mode_system(stage: StageDerivation) -> ModeSystem:
     )
 
 
-def learning_nodes(stage: StageDerivation) -> list[Node]:
-    """Return (pathway, class) of all modes with s > 0."""
-    spectra = enumerate(pathway.spectrum for pathway in stage.pathways)
-    return [(p, a) for p, x in spectra for a, each in enumerate(x.classes) if not each.is_null]
-
-
 def competition_matrix(stage: StageDerivation, nodes: list[Node]) -> ExactMatrix | None:
     """Return F of some classes; None where some of them are conjugate."""
     classes = [stage.pathways[p].spectrum.classes[a] for p, a in nodes]

@@ -45,10 +45,7 @@ def derive(
         asked = load.load(spec, overrides, allow_outside=allow_outside)
         derivation = pipeline.derive(asked, lambda found: _begin(found, formats))
         files = write.write_derivation(derivation, out, formats=formats, style=style, full=full)
-        terminal.note_earlier_run(out)
-        terminal.show_derivation(
-            terminal.derivation_said(derivation, files, as_json=as_json), out, files
-        )
+        terminal.show_derivation(derivation, out, files, as_json=as_json)
     return 0
 
 

@@ -38,6 +38,7 @@ def validate(
     rng: int = 0,
     *,
     diagnosis: bool = True,
+    representations: bool = False,
 ) -> Validation:
     """Train the network and the GDLN of a derivation's spec and compare the loss curves.
 
@@ -48,6 +49,7 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         diagnosis: Whether to look for what fails where they disagree; it trains ten times as much.
+        representations: Whether to record what hidden layers hold of the samples.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -85,10 +87,14 @@ def validate(
         law=law,
         **_seen_gates(numbers, network),
     )
-    if not diagnosis:
+    if diagnosis:
+        with phase("diagnosis"):
+            found = diagnosed(found)
+    if not representations:
         return found
-    with phase("diagnosis"):
-        return diagnosed(found)
+    with phase("recording representations"):
+        held = compare_representations(found.numbers, found, found.seeds, found.rng)
+    return replace(found, representations=held)
 
 
 def compare_losses(derivation: Derivation, seeds: int, rng: int) -> Validation:
@@ -105,13 +111,6 @@ def compare_losses(derivation: Derivation, seeds: int, rng: int) -> Validation:
         pairs=curve_pairs(numbers, predictions, network, gdln, None),
         rng=rng,
     )
-
-
-def with_representations(found: Validation) -> Validation:
-    """Return a confrontation with what hidden layers hold of the samples."""
-    with phase("recording representations"):
-        held = compare_representations(found.numbers, found, found.seeds, found.rng)
-    return replace(found, representations=held)
 
 
 def _checked(derivation: Derivation) -> Derivation:

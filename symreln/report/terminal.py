@@ -40,20 +40,17 @@ if TYPE_CHECKING:
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]
-_Said = Summary | str
 
 
-def derivation_said(derivation: Derivation, written: Sequence[Path], *, as_json: bool) -> _Said:
-    """Return what is printed of a derivation: its JSON, or its summary."""
-    return dumps(derivation.ask(derivation_to_json)) if as_json else summary_of(derivation, written)
-
-
-def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
-    """Print what :func:`derivation_said` returns; beside a summary, the files written."""
-    if isinstance(said, str):
-        put(said)
+def show_derivation(
+    derivation: Derivation, folder: Path, written: Sequence[Path], *, as_json: bool
+) -> None:
+    """Print a derivation's JSON, or its summary and the files written."""
+    _note_earlier_run(folder)
+    if as_json:
+        put(dumps(derivation.ask(derivation_to_json)))
         return
-    show_summary(said)
+    show_summary(summary_of(derivation, written))
     show_written(folder, written)
 
 
@@ -131,7 +128,7 @@ def show_written(folder: Path, written: Sequence[Path]) -> None:
     say(f"written to {visible(str(folder))}: {', '.join(names)}")
 
 
-def note_earlier_run(folder: Path) -> None:
+def _note_earlier_run(folder: Path) -> None:
     """Say on stderr that a confrontation of an earlier run lies beside a new derivation."""
     if (folder / "validation.json").exists():
         say(

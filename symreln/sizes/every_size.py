@@ -238,7 +238,7 @@ class _Stage:
     after: list[Scalar]
 
 
-def derive_every_size(spec: Spec) -> EverySize:
+def _derive_every_size(spec: Spec) -> EverySize:
     """Return the derivation for every size of a spec with a size symbol, or why there is none."""
     try:
         task = _task_of(spec)
@@ -293,7 +293,7 @@ def every_size(derivation: Derivation) -> EverySize | None:
     if not derivation.spec.sizes or not derivation.known.matrices.holds:
         return None
     with phase("every size"):
-        return derive_every_size(derivation.spec)
+        return _derive_every_size(derivation.spec)
 
 
 @record(eq=False)

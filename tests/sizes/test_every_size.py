@@ -20,7 +20,7 @@ import symreln as sr
 from symreln.cli.main import cli
 from symreln.errors import CertificateError
 from symreln.exact.scalar import Scalar
-from symreln.sizes.every_size import EverySize, derive_every_size
+from symreln.sizes.every_size import EverySize, _derive_every_size
 from symreln.task_library.structures import hierarchy
 from symreln.verdict.judge import Level
 from symreln.verifier import verify
@@ -66,7 +66,7 @@ def tables(pathways: list[dict[str, Any]], C: Any = "C", n: Any = "n", **dataset
 
 @cache
 def family(name: str) -> EverySize:
-    found = derive_every_size(sr.load(tables(PATHWAYS[name])))
+    found = _derive_every_size(sr.load(tables(PATHWAYS[name])))
     assert found is not None
     return found
 

@@ -15,7 +15,7 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.rules import rule_of
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.pipeline.certificate.pathway_part import pathways_part, texts_of
+from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.pipeline.certificate.texts import Json, Texts
 from symreln.verdict.judge import Level
 from symreln.verifier import FORMAT, digest
@@ -55,7 +55,7 @@ def _apart(derivation: Derivation) -> Derivation:
 
 
 def _whole(derivation: Derivation, parts: list[Json]) -> Json:
-    spec, texts = derivation.spec, texts_of(derivation.spec)
+    spec, texts = derivation.spec, Texts.of(derivation.spec)
     whole = {
         "format": FORMAT,
         "spec": spec_digest(spec),

@@ -17,8 +17,8 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 from symreln.networks.symmetry import Symmetry
-from symreln.pipeline.certificate.texts import Json, Texts, names_used
-from symreln.specs.spec import PathwaySpec, Spec
+from symreln.pipeline.certificate.texts import Json, Texts
+from symreln.specs.spec import PathwaySpec
 from symreln.verdict.judge import Level
 from symreln.verdict.mode_classes import gram_inverse
 from symreln.verdict.residual import minimising_maps
@@ -27,13 +27,6 @@ from symreln.verdict.residual import minimising_maps
 _Likeness = dict[int, tuple[int, int]]
 Maps = tuple[ExactMatrix, ...] | None
 Coefficients = tuple[Scalar, ...]
-
-
-def texts_of(spec: Spec) -> Texts:
-    """Return the spelling of numbers in the parameters of a spec's data and gates."""
-    gates = [g for p in spec.pathways for g in (p.gate, *(each.gate for each in p.then))]
-    gains = {g for gate in gates for g in gate if isinstance(g, Scalar)}
-    return Texts(names_used([spec.dataset.inputs, spec.dataset.targets], gains))
 
 
 def pathways_part(derivation: Derivation) -> Json:
@@ -49,7 +42,7 @@ def pathways_part(derivation: Derivation) -> Json:
     # Where classes of equal s and d are split, a symmetry may map them to each other.
     if not kept or any(stage.verdict.split for stage in derivation.stages):
         symmetries, like = [], {}
-    texts, last = texts_of(derivation.spec), derivation.stages[-1]
+    texts, last = Texts.of(derivation.spec), derivation.stages[-1]
     return {
         "kind": "pathways",
         "step": 0,

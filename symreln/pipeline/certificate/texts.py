@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import gcd
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from flint import fmpz_mpoly
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.verifier.numbers import render
+
+if TYPE_CHECKING:
+    from symreln.specs.spec import Spec
 
 Json = dict[str, Any]
 Poly = dict[tuple[int, ...], int]
@@ -26,6 +29,13 @@ class Texts:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
         self._places: dict[tuple[str, ...], list[int | None]] = {}
+
+    @classmethod
+    def of(cls, spec: Spec) -> Self:
+        """Return the spelling in the parameters of a spec's data and gates."""
+        gates = [g for p in spec.pathways for g in (p.gate, *(each.gate for each in p.then))]
+        gains = {g for gate in gates for g in gate if isinstance(g, Scalar)}
+        return cls(_names_used([spec.dataset.inputs, spec.dataset.targets], gains))
 
     def _exponents(self, key: Sequence[int], parameters: tuple[str, ...]) -> tuple[int, ...]:
         """Return exponents in the certificate's order."""
@@ -84,7 +94,7 @@ class Texts:
         return entries
 
 
-def names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
+def _names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
     """Return the parameters that occur, in the order in which they are declared."""
     order = dict.fromkeys(name for matrix in matrices for name in matrix.parameters)
     used: set[str] = set()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.equilibria import competition_matrix, learning_nodes
+from symreln.claims.equilibria import competition_matrix
 from symreln.claims.lines import derivation_lines
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import said_at
@@ -137,7 +137,8 @@ def _symbolic_drives(
     stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr] | None:
     """Return s_a − Σ_b kappa_ab π_b of strengths; None where an s² is not rational, or too long."""
-    nodes = learning_nodes(stage)
+    spectra = enumerate(pathway.spectrum for pathway in stage.pathways)
+    nodes = [(p, a) for p, x in spectra for a, each in enumerate(x.classes) if not each.is_null]
     matrix = competition_matrix(stage, nodes)
     if matrix is None:
         return None
