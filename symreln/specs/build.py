@@ -60,6 +60,8 @@ def plain(value: Any, *, exact: bool = True) -> Any:
         entries = [plain(entry, exact=exact) for entry in value]
         return [int(entry) if isinstance(entry, bool) else entry for entry in entries]
     if hasattr(value, "free_symbols"):
+        if value.is_Rational:
+            return Fraction(int(value.p), int(value.q))
         return plain(float(value), exact=exact) if value.is_Float else str(value)
     return value
 
