@@ -41,7 +41,8 @@ def _powers(expr: Any) -> Iterator[tuple[_Letter, Any]]:
     base, exponent = expr.as_base_exp()
     expanded: Any = sp.expand_mul(exponent)
     for term in sp.Add.make_args(expanded):
-        factor, rest = term.as_coeff_Mul()
+        # 1/(2 + 2 x) is half of 1/(1 + x), a power of the same letter.
+        factor, rest = (sp.factor_terms(term) if term.has(sp.Add) else term).as_coeff_Mul()
         logs = [part for part in sp.Mul.make_args(rest) if isinstance(part, sp.log)]
         if base is sp.E and len(logs) == 1:
             yield (logs[0].args[0], rest / logs[0]), factor

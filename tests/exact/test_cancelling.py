@@ -11,6 +11,7 @@ from symreln.exact.cancelling import cancelled
 
 X, Y, N = sp.symbols("x y n", positive=True)
 SUM = 1 + X / Y
+FIFTH, HALF = sp.Rational(1, 5), sp.exp(1 / (1 + 1 / (1 + X**2) ** 2) / 2)
 ZERO = (
     sp.S.Zero,
     1 / (X * Y) - 1 / (X * (X + Y)) - 1 / (Y * (X + Y)),
@@ -24,6 +25,7 @@ ZERO = (
     sp.exp(X + Y) - sp.exp(X) * sp.exp(Y),
     sp.exp(N * sp.log(SUM)) - SUM**N,
     SUM ** (N + 1) - SUM * SUM**N,
+    (HALF + FIFTH) ** 2 - HALF**2 - 2 * HALF * FIFTH - FIFTH**2,
     sp.gamma(X) / (sp.gamma(X) * Y) - 1 / Y,
 )
 NOT = (
