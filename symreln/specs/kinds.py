@@ -199,10 +199,8 @@ def _gate(value: object, info: ValidationInfo) -> Written:
     if data is None:
         return Written()
     if isinstance(written, str):
-        what, values = (
-            f"the gate {quoted(written)}",
-            gate_of_text(written, data.labels, data.samples),
-        )
+        what = f"the gate {quoted(written)}"
+        values = gate_of_text(written, data.labels, data.samples)
     else:
         what, values = "a gate", _gate_of_list(written, data.samples, asked.declared)
     fits, expected = any(values) or info.data.get("then"), "a gate open on at least one sample"
