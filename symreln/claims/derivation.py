@@ -283,6 +283,12 @@ class Derivation(Asked):
         return self.later[-1] if self.later else self
 
     @property
+    def until_text(self) -> str:
+        """Up to which step it holds, in words; "" where no gate switches."""
+        until = self.spec.until
+        return "" if until is None else f" up to step {until}"
+
+    @property
     def phases(self) -> tuple[tuple[int, Derivation], ...]:
         """(first step, what holds from it on) of every phase of the gates."""
         return ((0, self), *zip(self.spec.switches, self.later, strict=True))

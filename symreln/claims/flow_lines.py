@@ -37,7 +37,7 @@ def whole_map(layers: int, path: str = "p") -> str:
 
 def flow_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the loss, what a pathway sees, and the flow of its layers."""
-    layers, until = derivation.known.layers, derivation.spec.until_text
+    layers, until = derivation.known.layers, derivation.until_text
     seen = r"\Pi_p I_p" if any(p.boundary for p in derivation.spec.pathways) else "I_p"
     yield Line(
         says=f"The loss of the gated network, over $P$ samples with gates $g_p(\\mu)${until}:",

@@ -37,7 +37,7 @@ from symreln.gating.parameter_intervals import (
     roots_of,
 )
 from symreln.gating.partial import every_partial_gate, partial_gates, plausible
-from symreln.gating.race_pieces import Race, RacePiece, merged, race_piece
+from symreln.gating.race_pieces import Race, RacePiece, merged
 from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
 from symreln.networks.gate_orbits import gate_kinds, moved_gates, sample_group
 from symreln.verdict.coincidence import resultant
@@ -103,7 +103,7 @@ def race_at(
         pairs = singular_pairs(gate_spectrum(inputs, residual, alike[0]))
         found += _given(pairs, samples, alike[0], len(alike), given[alike[0]])
     piece = Piece(low=None, high=None, sample=Fraction(0))
-    return Race(parameter="", pieces=(race_piece(piece, found),), group=group, given=given)
+    return Race(parameter="", pieces=(RacePiece.of(piece, found),), group=group, given=given)
 
 
 def _given(
@@ -367,7 +367,7 @@ class _Course:
                 runners += self._runners(entrant, piece)
         except ZeroDivisionError:
             return RacePiece(piece=piece, ranks=(), why="the data are infinite")
-        return race_piece(piece, runners)
+        return RacePiece.of(piece, runners)
 
     def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate]:
         """Return who of a gate runs on a piece."""

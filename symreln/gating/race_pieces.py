@@ -23,7 +23,7 @@ from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
+from typing import Literal, Self
 
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
@@ -57,6 +57,15 @@ class RacePiece(Result):
     ranks: tuple[tuple[GrowingGate, ...], ...]
     why: str = ""
     closed: tuple[bool, bool] = (False, False)
+
+    @classmethod
+    def of(cls, piece: Piece, runners: Iterable[GrowingGate]) -> Self:
+        """Return who runs on a piece, those of equal rate together, the fastest first; exact."""
+        ranks = tuple(
+            tuple(sorted(rank, key=lambda each: each.signs, reverse=True))
+            for rank in by_speed(runners)
+        )
+        return cls(piece=piece, ranks=ranks, closed=(piece.is_root, piece.is_root))
 
     def __repr__(self) -> str:
         low, high = self.piece.low, self.piece.high
@@ -242,14 +251,6 @@ class Race:
         ]
         width = min(widths, default=(0, 1.0))[1]
         return (high - width if low is None else low), (low + width if high is None else high)  # type: ignore[operator]
-
-
-def race_piece(piece: Piece, runners: Iterable[GrowingGate]) -> RacePiece:
-    """Return who runs on a piece, those of equal rate together, the fastest first; exact."""
-    ranks = tuple(
-        tuple(sorted(rank, key=lambda each: each.signs, reverse=True)) for rank in by_speed(runners)
-    )
-    return RacePiece(piece=piece, ranks=ranks, closed=(piece.is_root, piece.is_root))
 
 
 def merged(found: Sequence[RacePiece], *, of_winners: bool = False) -> tuple[RacePiece, ...]:

@@ -70,7 +70,7 @@ def show_summary(summary: Summary) -> None:
 def summary_of(derivation: Derivation, written: Sequence[Path] = ()) -> Summary:
     """Return the verdict, the modes, and the checks as text; beside the files written."""
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
-    until = derivation.spec.until_text
+    until = derivation.until_text
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
     every = derivation.ask(rule_of("family"))
     first = _modes_of(derivation, until if every is None else f" at {sizes}")

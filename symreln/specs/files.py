@@ -23,6 +23,7 @@ MAX_KEY_PARTS = 64
 """``a.a.a…`` with 300 000 parts costs tomllib gigabytes; no spec needs more than five."""
 _PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS}}}")
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[0-9_]{16,}")
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 #: What mends TOML, by the start of what tomllib says.
 _MENDED = (
@@ -172,8 +173,10 @@ def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
         found, expected = "lists or tables nested too deep", "at most two levels, as in X = [[1]]"
         problem = Problem(path="", found=found, expected=expected, hint="")
     except ArithmeticError:  # of Decimal
+        at = _LONG_EXPONENT.search(text)
+        line = text.count("\n", 0, at.start()) + 1 if at else None
         found, expected = "an exponent of too many digits", "numbers of at most 1200 digits"
-        problem = Problem(path="", found=found, expected=expected, hint="Rescale the data.")
+        problem = Problem(path="", line=line, found=found, expected=expected, hint="Rescale it.")
     except ValueError as error:  # TOMLDecodeError, and int() of too many digits
         problem = _from_tomllib(str(error), text)
     raise SpecError([replace(problem, file=file)])

@@ -323,11 +323,6 @@ class Spec(Immutable):
         return min(self.switches, default=None)
 
     @property
-    def until_text(self) -> str:
-        """The same in words; "" where no gate switches."""
-        return "" if self.until is None else f" up to step {self.until}"
-
-    @property
     def is_one_map(self) -> bool:
         """Whether its only pathway is all of a linear network: open throughout, from end to end."""
         first, *others = self.pathways

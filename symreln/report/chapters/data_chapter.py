@@ -69,7 +69,7 @@ def data_chapter(derivation: Derivation, notation: Notation) -> Section:
         blocks.append(equation(*(f"{name} &= {matrix_latex(entries(m))}" for name, m in rows)))
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
-    blocks += [_pathway_table(spec), *_correlations(derivation)]
+    blocks += [_pathway_table(derivation), *_correlations(derivation)]
     blocks.append(Details(summary="Gates, sample by sample", blocks=(_gates_figure(spec),)))
     blocks += spectrum_blocks(derivation, notation)
     return Section(title="Data, pathways and modes", blocks=tuple(blocks), label="sec:data")
@@ -80,8 +80,9 @@ def _projector(spec: Spec) -> str:
     return r"\Pi_p " if any(pathway.boundary for pathway in spec.pathways) else ""
 
 
-def _pathway_table(spec: Spec) -> Table:
+def _pathway_table(derivation: Derivation) -> Table:
     """Return the pathways; gates of paths are those of their nodes, which the graph shows."""
+    spec = derivation.spec
     columns: list[tuple[Content, str, Callable[[PathwaySpec], Content]]] = [
         ("name", "l", lambda p: p.name),
         ("gate", "l", lambda p: Code(_short(p.gate_text))),
@@ -101,7 +102,7 @@ def _pathway_table(spec: Spec) -> Table:
             (Math(str(number)), *(cell(pathway) for _, _, cell in shown))
             for number, pathway in enumerate(spec.pathways, start=1)
         ),
-        caption=f"Pathways{spec.until_text}.",
+        caption=f"Pathways{derivation.until_text}.",
         alignment="c" + "".join(mark for _, mark, _ in shown),
     )
 

@@ -71,7 +71,7 @@ def _verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tu
 
     Args:
         level: The verdict.
-        until: Up to which step it holds, as ``spec.until_text`` says.
+        until: Up to which step it holds, as ``derivation.until_text`` says.
         form: What modes that evolve on their own have.
     """
     means = MEANS[level].replace(Law.form, form)
@@ -151,7 +151,7 @@ def _network(derivation: Derivation) -> Content:
 def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
     form = law_of(derivation.known).form if derivation.closed else Law.form
-    content: list = [*_verdict_sentence(derivation.level, derivation.spec.until_text, form)]
+    content: list = [*_verdict_sentence(derivation.level, derivation.until_text, form)]
     if is_linear(derivation):
         content = [*content[:2], "; single strengths do not close, but the weights themselves do."]
     levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]
