@@ -157,8 +157,8 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         found = _crossing(laws[mode.label].law)
         if isinstance(found, str):
             return HalfTime(why=found)
-        if spec.until is not None and not found < spec.until:
-            return HalfTime(why=f"gates switch before, at step {spec.until}")
+        if derivation.until is not None and not found < derivation.until:
+            return HalfTime(why=f"gates switch before, at step {derivation.until}")
         return HalfTime(decimal=decimal_of(found, digits))
 
 

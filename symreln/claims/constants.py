@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
@@ -55,6 +55,12 @@ class Constant(Claim):
     source: Source
     origin: str
     error: float | None = None
+
+    @classmethod
+    def estimated(cls, name: str, value: float | None, error: float, what: str) -> Self:
+        """Return what Monte Carlo over something estimates, with its standard error."""
+        why = f"Monte Carlo over {what}"
+        return cls(name=name, value=value, error=error, source="estimated", origin=why)
 
     @property
     def is_free(self) -> bool:
@@ -118,9 +124,9 @@ def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
         return (Constant(name="initial strength", value=given, source="assumed", origin=why),)
     known, starts = derivation.known, derivation.ask(starts_of)
     found = [*_start(known, network.hidden)]
-    why = "Monte Carlo over isolated hidden units in the early phase"
+    what = "isolated hidden units in the early phase"
     found += [
-        _estimated(f"kappa of pathway '{name}'", kappa, starts.errors[name], why)
+        Constant.estimated(f"kappa of pathway '{name}'", kappa, starts.errors[name], what)
         for name, kappa in starts.kappas.items()
     ]
     rest = [f"'{p.name}'" for p in derivation.pathways if p.name not in starts.kappas]
@@ -134,10 +140,6 @@ def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
         why = f"pathways {', '.join(rest[:8])}{', …' * (len(rest) > 8)}: {_WHY_HALF}"
         found.append(Constant(name=HALF, value=0.5, source="assumed", origin=why))
     return tuple(found)
-
-
-def _estimated(name: str, value: float | None, error: float, origin: str) -> Constant:
-    return Constant(name=name, value=value, error=error, source="estimated", origin=origin)
 
 
 def _start(known: Regime, hidden: int) -> Iterator[Constant]:

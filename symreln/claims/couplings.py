@@ -144,8 +144,7 @@ class _Couplings(Claim):
             k, g = _overlap_matrices(pathways[p], pathways[j])
         except InputError:  # float64 has no room for them; the certificate has their spaces
             return {"overlap": None, "input_overlap": None}
-        # Twelve decimals: float64 has some more. Adding 0.0 turns -0.0 into 0.0.
-        return {"overlap": np.round(k, 12) + 0.0, "input_overlap": np.round(g, 12) + 0.0}
+        return {"overlap": _rounded(k), "input_overlap": _rounded(g)}
 
     def says(self) -> Iterator[Block]:
         """Say what k and g are, and list them."""
@@ -226,6 +225,12 @@ def _common(modes: list[dict[str, Any]]) -> dict[str, Any] | None:
         return None
     shared = [{key: mode[key] for key in ("overlap", "input_overlap")} for mode in modes]
     return shared[0] if all(each == shared[0] for each in shared) else None
+
+
+def _rounded(matrix: np.ndarray) -> np.ndarray:
+    """Return twelve decimals, fewer of large entries: float64 has some more of the largest."""
+    largest = np.abs(matrix).max(initial=1)
+    return np.round(matrix, 12 - int(np.ceil(np.log10(largest)))) + 0.0  # -0.0 becomes 0.0
 
 
 def _cell(latex: str) -> Content:

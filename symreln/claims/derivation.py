@@ -283,10 +283,14 @@ class Derivation(Asked):
         return self.later[-1] if self.later else self
 
     @property
+    def until(self) -> int | None:
+        """The step up to which it holds; None where no gate switches."""
+        return min(self.spec.switches, default=None)
+
+    @property
     def until_text(self) -> str:
-        """Up to which step it holds, in words; "" where no gate switches."""
-        until = self.spec.until
-        return "" if until is None else f" up to step {until}"
+        """The same in words; "" where no gate switches."""
+        return "" if self.until is None else f" up to step {self.until}"
 
     @property
     def phases(self) -> tuple[tuple[int, Derivation], ...]:

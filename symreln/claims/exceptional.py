@@ -323,7 +323,7 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
         sets=tuple(item for item in sets if not item.excluded),
         outside=tuple(item for item in sets if item.excluded),
         undecided=tuple(dict.fromkeys(undecided)),
-        until=spec.until,
+        until=derivation.until,
     )
 
 

@@ -188,7 +188,7 @@ def _predict_edges(derivation: Derivation, times: np.ndarray) -> Prediction:
         closed_loss=None,
         modes=_mode_curves(derivation, {}, {m: at(curve) for m, curve in strengths.items()}),
         constants=(
-            _estimated(
+            Constant.estimated(
                 f"mean over {count} drawn networks, over L(0)",
                 None,
                 error,
@@ -236,7 +236,7 @@ def closed_forms(
     more = ()
     if chain is not None:
         name, what = f"kappa of {chain.layers} random layers", "isolated modes of random layers"
-        more = (_estimated(name, chain.kappa, chain.error, f"{len(chain.times)} {what}"),)
+        more = (Constant.estimated(name, chain.kappa, chain.error, f"{len(chain.times)} {what}"),)
     return Prediction(
         times=times,
         reduced=loss,
@@ -411,8 +411,3 @@ def _phase_curves(
             phase, closed, {mode.label: next(rows) for _, mode in learning_modes(phase)}, begin
         )
     )
-
-
-def _estimated(name: str, value: float | None, error: float, what: str) -> Constant:
-    why = f"Monte Carlo over {what}"
-    return Constant(name=name, value=value, error=error, source="estimated", origin=why)

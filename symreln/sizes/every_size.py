@@ -438,6 +438,9 @@ class EverySize(Claim):
             ],
         }
 
+    def _summary(self) -> Iterator[str]:
+        return self.lines()
+
     def lines(self) -> Iterator[str]:
         """Say on the terminal the modes that learn, and what was proven of every stage."""
         if not self.complete:

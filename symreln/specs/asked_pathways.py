@@ -186,8 +186,8 @@ def _filled(value: Any, each: str, constant: str, characters: str, key: str = ""
     """Put a label's value for its mark: in gates as a constant, elsewhere as characters."""
     if isinstance(value, Mapping):
         return {k: _filled(entry, each, constant, characters, k) for k, entry in value.items()}
-    if isinstance(value, list) and key == "then":
-        return [_filled(entry, each, constant, characters) for entry in value]
+    if isinstance(value, list):
+        return [_filled(entry, each, constant, characters, key) for entry in value]
     if not isinstance(value, str):
         return value
     if key != "gate":

@@ -195,10 +195,11 @@ def _matrix(rows: _Rows, declared: Declared) -> ExactMatrix:
     if any(isinstance(value, Scalar) for row in rows for value in row):
         return ExactMatrix.from_rows(rows, declared.names)
     numbers: Sequence[Sequence[Fraction]] = rows  # type: ignore[assignment]
-    common = lcm(*{value.denominator for row in numbers for value in row})
-    found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
-    fits = common.bit_length() <= _MAX_COMMON_BITS
-    need(fits, found, "a smaller one", "Round the entries to fewer digits.")
+    common, found = 1, f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
+    for each in {value.denominator for row in numbers for value in row}:
+        common = lcm(common, each)  # checked on the way: it may have thousands of primes
+        fits = common.bit_length() <= _MAX_COMMON_BITS
+        need(fits, found, "a smaller one", "Round the entries to fewer digits.")
     scaled = [[value.numerator * (common // value.denominator) for value in row] for row in numbers]
     return ExactMatrix.from_integers(fmpz_mat(scaled), common).promoted(declared.names)
 
@@ -340,7 +341,7 @@ def _rows_from_csv(
 def _lines(data: bytes) -> list[tuple[int, list[str]]]:
     """Return the cells of every line that is not blank, with its number in the file."""
     text = decoded(data, "CSV in UTF-8, one row a sample", 'Save it as "CSV UTF-8".')
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = re.sub(r'"[^"]*"', "", next((x for x in text.splitlines() if x.strip()), ""))
     delimiter = next((mark for mark in _DELIMITERS if mark in first), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:

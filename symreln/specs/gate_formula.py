@@ -122,8 +122,8 @@ class _GateFormula:
         raise self.parsed.wrong(token, found, expected, hint)
 
     def _constant(self, node: ast.expr) -> Label:
-        inner = node.operand if isinstance(node, ast.UnaryOp) else node
         negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
         token = self.parsed.token(inner)
         if isinstance(inner, ast.Name) and token.text.isdigit():
             if len(token.text) > _MAX_INTEGER_DIGITS:

@@ -271,9 +271,11 @@ def _indices(kind: str, value: object, info: ValidationInfo) -> Written:
     groups, names = getattr(data, f"{end}_groups"), getattr(data, f"{end}_names")
     if not isinstance(written, str):
         return Written(values=indices_of(written, count, kind, names), text=_text(written))
-    name, single = written.strip(), {one: (place,) for place, one in enumerate(names)}
-    known = {"all": tuple(range(count)), **single, **groups}
-    expected = f'"all", a group of {kind}, or a list of indices'
+    # "all" and groups come before names, and what several are called names none of them.
+    name = written.strip()
+    known = {one: (n,) for n, one in enumerate(names) if names.count(one) == 1}
+    known |= {**groups, "all": tuple(range(count))}
+    expected = f'"all", a group or a name of {kind}, or a list of indices or names'
     need(name in known, f"the unknown group {quoted(name)}", expected, nearest(name, known))
     return Written(values=known[name], text=name)
 
@@ -295,7 +297,7 @@ def indices_of(value: object, count: int, kind: str, names: Sequence[str] = ()) 
     if not isinstance(value, list | tuple):
         raise Finding(shown(value), f"a list of {expected}")
     need(value, f"no {kind}", f"at least one {one}", f'Write "all" for all {count}.')
-    found = [names.index(each) if each in names else each for each in value]
+    found = [names.index(each) if names.count(each) == 1 else each for each in value]
     for place, index in enumerate(found):
         fits = isinstance(index, int) and not isinstance(index, bool) and 0 <= index < count
         hint = f"There are {count} {kind}; indices count from 0."
@@ -384,7 +386,7 @@ SwitchGate = Annotated[Written, PlainValidator(_gate_of_switch), _GATE]
 """The same without gains."""
 
 Inputs = Annotated[Written, PlainValidator(partial(_indices, "inputs")), _INDICES]
-"""The name of a group, or a list of indices."""
+"""The name of a group or of an input, or a list of indices or names."""
 
 Outputs = Annotated[Written, PlainValidator(partial(_indices, "outputs")), _INDICES]
 """The same, of outputs."""

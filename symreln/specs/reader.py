@@ -267,7 +267,9 @@ def _rules(
     unusual = network.unusual
     first, last = (f"network.{unusual[at]}" if unusual else "" for at in (0, -1))
     both, needed = " with ".join(unusual), "one of them alone"
-    hint = "No closed form is known for two of: more layers, layers that start apart, weight decay."
+    hint = (
+        "No closed form is known for two of: other than two layers, layers that start apart, decay."
+    )
     yield len(unusual) > 1, last, both, needed, hint
     found, relu = f'{says} with activation = "relu"', deep and network.activation == "relu"
     hint = 'ReLU networks are derived for one hidden layer. Set activation = "linear".'

@@ -50,7 +50,7 @@ def _whole(most: int, what: str = "", **default: Any) -> Any:
 
 
 def _indices(kind: str, default: str | None = "all", before: str = "") -> Any:
-    text = f'{before}"all", the name of a group of {kind}s, or a list of indices'
+    text = f'{before}"all", the name of a group or of an {kind}, or a list of indices or names'
     return Field(default=default, description=text)
 
 

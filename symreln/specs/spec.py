@@ -318,11 +318,6 @@ class Spec(Immutable):
         return tuple(sorted({each.step for path in self.pathways for each in path.then}))
 
     @property
-    def until(self) -> int | None:
-        """The step up to which the first gates hold; None where no gate switches."""
-        return min(self.switches, default=None)
-
-    @property
     def is_one_map(self) -> bool:
         """Whether its only pathway is all of a linear network: open throughout, from end to end."""
         first, *others = self.pathways

@@ -60,7 +60,7 @@ def spec_of_values(values: Any, certificate: Any) -> Spec:
         names = tuple(each["name"] for each in values.get("parameters", ()))
         return _read(Spec, values, names, certificate)
     except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        msg = f"its spec is damaged ({type(error).__name__}: {error}). Derive again"
+        msg = f"its spec is damaged or of another version ({type(error).__name__}). Derive again"
         raise InputError(msg) from error
 
 

@@ -312,6 +312,7 @@ SPECS: tuple[tuple[str, str], ...] = (
                 "context == 1 2",
                 "context ==",
                 "context not 1",
+                "context == (not 1)",
                 "context in 1",
                 "context in (1",
                 "context in (1]",

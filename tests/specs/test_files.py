@@ -220,6 +220,34 @@ def test_names_of_columns_are_what_inputs_are_called(tmp_path):
 # -- matrices in the spec --------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("header", "asked", "inputs"),
+    [
+        ("all,b,c", None, [(0, 1, 2)]),  # "all" is all of them, whatever a column is called
+        ("p,p,c", 'inputs = ["p"]', None),
+        ("p,p,c", 'inputs = "p"', None),
+        ('"a; b",b,c', 'inputs = ["a; b", "c"]', [(0, 2)]),
+        ("a1,a2,c", 'each = "k"\ninputs = ["a{k}", 2]', [(0, 2), (1, 2)]),
+    ],
+)
+def test_names_of_columns_are_asked_for(tmp_path, header, asked, inputs):
+    text = f"{CSV}{asked or ''}\n[dataset.labels]\nk = [1, 2]\n"
+    files = {"x_csv": f"{header}\n0.5,2,3\n4,5,7\n".encode(), "y_csv": b"2\n1\n"}
+    path = spec_in(tmp_path, text, **files)
+    if inputs is None:
+        with pytest.raises(SpecError, match=r'found .*"p"'):
+            sr.load(path)
+    else:
+        assert [each.inputs for each in sr.load(path).pathways] == inputs
+
+
+def test_a_byte_order_mark_is_no_part_of_a_spec(tmp_path):
+    path = tmp_path / "spec.toml"
+    text = "[dataset]\nX = [[1]]\nY = [[2]]\n[[pathway]]\nname = 'a'\ngate = 'all'\n"
+    path.write_text(text, encoding="utf-8-sig")
+    assert sr.load(path).dataset.samples == 1
+
+
 def matrix(rows: list) -> sr.Spec:
     data = {"X": rows, "Y": [[1] * len(rows[0])]}
     return sr.load({"dataset": data, "pathway": [{"name": "a"}]})
