@@ -58,7 +58,7 @@ def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
         for place, share in enumerate(law.predicted)
     ]
     mean, low, high = (f(law.measured, axis=0) for f in (np.mean, np.min, np.max))
-    said = "trained networks, with their range"
+    said = "trained networks and their range"
     curves.append(
         Curve(x=times, y=mean, style=points("relu"), label=said, low=low, high=high, spread="bars")
     )
