@@ -3,7 +3,7 @@
 ``--table`` records nothing and prints the table of docs/judgement.md from the records.
 
 Each folder holds validation.json (settings, tolerance with its reason, every metric, the published
-figures where there are any) and the figures of the loss curves and of the mean-field simulation.
+figures where there are any) and the figures of the loss curves and of the law of gates.
 The curves themselves are not kept: the seed in the record gives them again.
 """
 
