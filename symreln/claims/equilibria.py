@@ -99,17 +99,19 @@ class CompetitionEnd(Claim):
     @property
     def winners(self) -> dict[str, AlgebraicNumber]:
         """Strengths in the end of the modes that are there, by label."""
-        return self._numbers(self.phi or (), there=True)
+        return {} if self.phi is None else self._numbers(self.phi, there=True)
 
     @property
     def losers(self) -> dict[str, AlgebraicNumber]:
         """Shortfalls Σ kappa π − s in the end of the modes that are not there, by label."""
-        law, phi = self.competition, self.phi
-        return {} if law is None or phi is None else self._numbers(law.drives(phi), there=False)
+        if self.phi is None or self.competition is None:
+            return {}
+        return self._numbers(self.competition.drives(self.phi), there=False)
 
     def _numbers(self, found: tuple[Scalar, ...], *, there: bool) -> dict[str, AlgebraicNumber]:
-        squares = () if self.competition is None else self.competition.squares
-        each = zip(self.modes, squares, found, self.phi or (), strict=False)
+        assert self.competition is not None  # what has an end has a law
+        assert self.phi is not None
+        each = zip(self.modes, self.competition.squares, found, self.phi, strict=True)
         return {
             modes[0].label: AlgebraicNumber.rational(square * x * x, is_sqrt=True)
             for modes, square, x, phi in each

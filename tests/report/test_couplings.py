@@ -1,4 +1,4 @@
-"""What is printed of K and G: exact, certified, or said to have no value."""
+"""What is printed of K and G: exact, in float64 of exact columns, or said to have no value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.own_specs import OWN
 TINY = matrix_spec([[1, 0], [0, 1]], [[1, 1], [1, 1 + Fraction(1, 10**12)]], [[1, 1], [1, 1]])
 
 
-def test_k_of_modes_of_tiny_s_is_certified() -> None:
+def test_k_of_modes_of_tiny_s_is_exact_to_float64() -> None:
     derivation = sr.derive(TINY)
     assert 2e-13 < derivation.pathways[0].modes[-1].s.to_float() < 3e-13
     k, g = _overlap_matrices(*derivation.at_values.pathways)
