@@ -126,8 +126,8 @@ def numbered(decimal: tuple[str, str] | None) -> dict[str, str]:
 
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, in a chapter of its own, or nowhere.
-Place = Literal["reduction", "end", "start", "chapter", ""]
+#: with the initial strengths, in a chapter of its own, on the first page, or nowhere.
+Place = Literal["reduction", "end", "start", "chapter", "found", ""]
 
 
 @record(kw_only=False)

@@ -11,8 +11,8 @@ from symreln.claims.constants import Constant, count_free
 from symreln.errors import InputError
 from symreln.specs.finding import nearest, shown
 
-#: What a verdict is about: closed forms, or the integrated reduction.
-Judged = Literal["closed", "reduced"]
+#: What a verdict is about: closed forms, the integrated reduction, or the effective network.
+Judged = Literal["closed", "reduced", "effective"]
 
 
 @record(eq=False)
@@ -66,7 +66,8 @@ class Prediction:
             that of gradient descent; None where it is the flow's or the closed forms'.
         modes: One curve a mode that learns something.
         judged: "closed" where closed forms of all modes are printed: then these are judged as
-            printed, "reduced" otherwise.
+            printed; "effective" where gates come from the data, and ``reduced`` is the effective
+            network's; "reduced" otherwise.
         constants: Every number of ``loss`` and of ``reduced`` that is not in the spec.
         drawn: The losses of the networks whose mean ``reduced`` is, shape (draws, times), where
             these are drawn; else None.

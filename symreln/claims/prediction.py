@@ -28,6 +28,7 @@ from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.probes import from_start, learning_modes, mode_bases
 from symreln.claims.relaxation import check_start, check_step_size, diverging
+from symreln.claims.rules import rule_of
 from symreln.claims.starts import chain_of, starts_of
 from symreln.errors import NotSupportedError
 from symreln.laws.choice import plateau
@@ -72,6 +73,8 @@ def predict(
         factors = derivation.ask(starts_of).factors
     network = network_of(derivation.spec)
     grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
+    if derivation.spec.find:
+        return derivation.ask(rule_of("found")).prediction(derivation, grid, factors)
     if derivation.by_edges:
         return _predict_edges(derivation, grid)
     check_decided(derivation)
@@ -141,8 +144,8 @@ def predict_training(
         factors = derivation.ask(starts_of).factors
     network = network_of(derivation.spec)
     flow = predict(derivation, None, factors=factors)
-    if learned_counts(derivation):  # the matrices take pathways as wide enough
-        return flow
+    if flow.judged == "effective" or learned_counts(derivation):
+        return flow  # it is in steps; of the other, matrices take pathways as wide enough
     modes = _modes(derivation)
     found = derivation.ask(matrices_of).descent(
         network.steps, [each for each, *_ in modes], first_starts(derivation, factors)

@@ -24,6 +24,8 @@ RULES = (
     Shown("claims.edges.edges_of", "chapter", "graph", always=False),
     Shown("sizes.routing_claim.routing_of", "", "routing", always=False, printed=True),
     Shown("sizes.every_size.every_size", "chapter", "family"),
+    Shown("effective.found.found_of", "found", "found", always=False, printed=True, warns=True),
+    Shown("effective.found.timeline_of", "", "timeline", always=False),
     Shown("claims.exceptional.exceptional_sets", "chapter", "exceptional", printed=True),
     Shown("claims.phases.phases_of", "chapter", "phases", always=False),
     Shown("claims.equilibria.equilibria_of", "reduction", "equilibria", always=False, checked=True),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.laws.mean_field import Descent, multiplications, simulate_mean_field
+from symreln.effective.network import descent_of
+from symreln.laws.mean_field import multiplications, simulate_mean_field
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -52,16 +53,3 @@ def run_mean_field(derivation: Derivation) -> MeanField:
     """
     inputs, targets = derivation.spec.dataset.arrays
     return simulate_mean_field(inputs, targets, descent_of(derivation.spec), SEED)
-
-
-def descent_of(spec: Spec) -> Descent:
-    """Return how the particles of a spec's network are trained."""
-    network = network_of(spec)
-    first, second = map(float, network.stds)
-    return Descent(
-        hidden=network.hidden,
-        init_std=(first, second),
-        step=1 / float(network.tau(spec.dataset.samples)),
-        steps=network.steps,
-        weight_decay=float(network.weight_decay),
-    )

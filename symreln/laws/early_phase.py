@@ -66,6 +66,8 @@ _Entries = tuple[tuple[int, int], tuple[np.ndarray, np.ndarray], np.ndarray]
 _SPARSE = 1 / 16
 #: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
 MOST_LOOKS = 40
+#: Growth times, of the fastest direction there could be, between two looks for the horizon.
+_HORIZON_LOOK = 0.1
 #: Growth of the fastest mode in a step below which steps are taken this long: what they cost is
 #: far below the Monte Carlo error, and a learning rate of 1e-30 would take 1e30 of them.
 _FINEST = 1e-3
@@ -94,6 +96,25 @@ class EarlyStrength:
 
 
 @record(eq=False)
+class Horizon:
+    """Units when their outputs begin to be felt; until then each is alone.
+
+    Attributes:
+        time: In units of τ.
+        directions: (w, b) of each at length one, b in the span, shape (units, n_x + rank).
+        sizes: Their squared lengths, those of all units of the network together, shape (units,).
+        signs: Of w·x, 0 where the sample is on the boundary, shape (units, P).
+        span: Orthonormal basis of the targets' columns, shape (n_y, rank).
+    """
+
+    time: float
+    directions: np.ndarray
+    sizes: np.ndarray
+    signs: np.ndarray
+    span: np.ndarray
+
+
+@record(eq=False)
 class EarlyMode:
     """Equal modes that are asked for.
 
@@ -112,7 +133,7 @@ class EarlyMode:
     v: np.ndarray
 
 
-class _EarlyPhase:
+class IsolatedUnits:
     """Single ReLU units in the field of the targets.
 
     Args:
@@ -198,7 +219,7 @@ class _EarlyPhase:
             for place, places in members.items()
         }
         for _ in range(MOST_LOOKS):
-            self._advance(look)
+            self.advance(look)
             on = self._census()
             for place, places in members.items():
                 before = found.get(places[0])
@@ -214,7 +235,8 @@ class _EarlyPhase:
             last = on
         return [found[place] for place in range(len(modes))]
 
-    def _advance(self, steps: int) -> None:
+    def advance(self, steps: int) -> None:
+        """Take steps of gradient descent, each unit alone."""
         for _ in range(steps):
             seen = self._to_x(self._first)
             drive = self._to_y(self._second) * (seen > 0)
@@ -227,24 +249,61 @@ class _EarlyPhase:
         self._second /= size[:, None]
         self._logs += np.log(size)
 
+    @one_blas_thread()
+    def to_horizon(self, start: float, epsilon: float, last: float) -> Horizon | None:
+        """Follow the units until they are no longer alone: until their outputs reach the targets.
+
+        Args:
+            start: Of w and b together the initial square that all units have in the mean, over
+                that of the numbers they are drawn from: Hσ² over how many are followed.
+            epsilon: Outputs over targets, Frobenius norms, at which to stop.
+            last: Time in units of τ after which to give up.
+        """
+        y = self._y if isinstance(self._y, np.ndarray) else self._y.toarray()
+        goal = epsilon * np.linalg.norm(y)
+        fastest = self._sizes.max(initial=0) * np.linalg.norm(y, axis=0).sum()
+        if not fastest > 0:
+            return None
+        self._step = max(self._step, _FINEST / fastest)
+        look = max(1, int(_HORIZON_LOOK / (self._step * fastest)))
+        self.advance(0)
+        while (time := self._done * self._step) < last:
+            seen, clear = self._seen()
+            sizes = start * np.exp(2 * self._logs)
+            outputs = (sizes[:, None] * self._second).T @ np.maximum(seen, 0)
+            if np.linalg.norm(outputs) / seen.shape[1] >= goal:
+                return Horizon(
+                    time=time,
+                    directions=np.hstack([self._first, self._second]),
+                    sizes=sizes,
+                    signs=np.where(clear, np.sign(seen), 0).astype(np.int8),
+                    span=np.eye(len(y)) if self._basis is None else self._basis,
+                )
+            self.advance(look)
+        return None
+
     def _census(self) -> np.ndarray:
         """Return who has which gate, shape (units, pathways).
 
         Of several gates that a unit has, on samples of its boundary, the nearest counts, samples
         weighted by (w·x)².
         """
-        seen = self._first @ self._x
+        seen, clear = self._seen()
         squares, opened = seen * seen, seen > 0
-        lengths = np.outer(np.linalg.norm(self._first, axis=1), self._sizes)
-        # What is held on a boundary crosses it in every step, to and fro.
-        moved = reduce(matmul, self._across, self._step * np.abs(self._second @ self._y))
-        clear = np.abs(seen) > np.maximum(_BOUNDARY * lengths, moved)
         wrong = [opened != gate for gate in self._gates]
         has = np.column_stack([~(w & clear).any(axis=1) for w in wrong])
         missed = np.column_stack([np.where(w, squares, 0.0).sum(axis=1) for w in wrong])
         missed[~has] = np.inf
         closed = ~(opened & clear).any(axis=1)
         return has & (missed == missed.min(axis=1, keepdims=True)) & ~np.expand_dims(closed, 1)
+
+    def _seen(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return w·x, and whether it is clear of the boundary, both of shape (units, P)."""
+        seen = self._first @ self._x
+        lengths = np.outer(np.linalg.norm(self._first, axis=1), self._sizes)
+        # What is held on a boundary crosses it in every step, to and fro.
+        moved = reduce(matmul, self._across, self._step * np.abs(self._second @ self._y))
+        return seen, np.abs(seen) > np.maximum(_BOUNDARY * lengths, moved)
 
     def _squares(self, mode: EarlyMode) -> np.ndarray:
         """Return what every unit would add to each equal mode, shape (units, multiplicity)."""
@@ -268,7 +327,7 @@ def followed(
 
     Here, because a process beside, which may do it, needs nothing else that takes time to import.
     """
-    units = _EarlyPhase(rng=np.random.default_rng(seed), **given)
+    units = IsolatedUnits(rng=np.random.default_rng(seed), **given)
     return units.units, units.strengths(modes, orbits)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from symreln.base.lazy import lazy
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import derive_unchecked
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symreln.specs.spec import Spec
+
+(from_data,) = lazy("gating", "from_data")
 
 
 @phase("deriving")
@@ -26,7 +29,7 @@ def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -
     therefore stay at zero.
 
     Args:
-        spec: A checked spec.
+        spec: A checked spec; without pathways, gates are found in its data.
         begin: Begins work with the derivation that goes on beside its checks.
 
     Returns:
@@ -36,6 +39,8 @@ def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -
         InputError: The exact data cannot be treated.
         LimitReachedError: Correlations have too many terms or digits.
     """
+    if not spec.pathways:
+        spec = from_data.with_gates(spec)
     derivation = derive_unchecked(spec)
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)

@@ -146,7 +146,7 @@ def spec(
         samples: Whether "rows" or "columns" of X and Y are samples.
         labels: One value a sample, by name, for gate formulas; a mapping or a DataFrame.
         groups: Named groups of indices: ``{"inputs": {"items": [0, 1]}, "outputs": {…}}``.
-        pathways: Made by :func:`symreln.pathway`. Inputs and outputs may be named by the columns
+        pathways: Made by :func:`symreln.pathway`; without any, gates come from the data. Inputs and outputs may be named by the columns
             of a DataFrame.
         network: Made by :func:`symreln.network`; without one there are formulas and no numbers.
         parameters: What the symbols are: a value, or the keys of a file's table, as in
@@ -195,8 +195,9 @@ def spec(
             "names": {key: list(columns) for key, columns in names.items() if are_names(columns)},
         },
         "parameters": _parameters(parameters or {}, X, Y),
-        "pathway": list(pathways),
     }
+    if pathways:
+        tables["pathway"] = list(pathways)
     if network is not None:
         tables["network"] = network
     try:

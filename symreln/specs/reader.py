@@ -28,6 +28,7 @@ from symreln.specs.problems import Model, Origin, Problems
 from symreln.specs.schema import (
     MAX_PARAMETERS,
     TITLE_LENGTH,
+    GatesModel,
     NetworkModel,
     ParameterModel,
     SpecModel,
@@ -79,7 +80,13 @@ def read_spec(
     dataset = _read_dataset(tables.get("dataset"), tasks, declared, folder or Folder(), problems)
     asked = AskedEntry(dataset=dataset, declared=declared)
     training = _read_table(NetworkModel, "network", tables, problems)
-    pathways, families, graph = read_paths(tables, asked, training, problems)
+    gates = _read_table(GatesModel, "gates", tables, problems)
+    finds = gates is not None or not {"pathway", "node", "edge"} & tables.keys()
+    if finds and "pathway" not in tables:
+        pathways, families, graph = (), (), None
+        _check_findable(training, good, tables, problems)
+    else:
+        pathways, families, graph = read_paths(tables, asked, training, problems)
     network = None if training is None else _network(training, pathways)
     sized = bool(declared.sizes)
     _check_theory(network, pathways, graph=graph is not None, sized=sized, problems=problems)
@@ -103,6 +110,7 @@ def read_spec(
         sizes=tuple(declared.sizes.values()),
         families=families,
         graph=graph,
+        find="data" if finds else "",
     )
     unused = _unused(spec, good)
     # What --set leaves without use goes, where it changed what could use it.
@@ -232,6 +240,33 @@ def _check_values(spec: Spec, problems: Problems) -> None:
 
 
 # -- combinations of keys for which there is no theory --------------------------------------------
+
+
+def _check_findable(
+    network: NetworkModel | None,
+    parameters: Sequence[Parameter],
+    tables: Mapping[str, Any],
+    problems: Problems,
+) -> None:
+    """Add a problem where no gates can come from the data."""
+    if "network" not in tables:
+        found, needed = "nothing", "at least one [[pathway]], or [network] for gates from the data"
+        problems.add("pathway", found, needed, 'For example: name = "shared" and gate = "all"')
+    if network is not None:
+        usual = "a ReLU network of two layers without this key, for gates from the data"
+        hint = "Or give gates: a linear network has one [[pathway]], open on all samples."
+        for key, value, fits in (
+            ("activation", network.activation, "relu"),
+            ("layers", network.layers, 2),
+            ("weight_decay", network.weight_decay, 0),
+            ("strength0", network.strength0, None),
+        ):
+            if value != fits:
+                problems.add(f"network.{key}", shown(value), usual, hint)
+    for parameter in parameters:
+        if parameter.value is None:
+            where = key_path(("parameters", parameter.given, "value"))
+            problems.add(where, "nothing", "a value, for gates from the data")
 
 
 def _check_theory(

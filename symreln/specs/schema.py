@@ -252,6 +252,14 @@ class UserDatasetModel(StrictModel):
     )
 
 
+class GatesModel(StrictModel):
+    """``[gates]``: where gates come from that are not given."""
+
+    find: Literal["data"] = Field(
+        description='"data": gates come from the data; any [[pathway]] is one found before'
+    )
+
+
 class SpecModel(StrictModel):
     """A spec file."""
 
@@ -261,8 +269,9 @@ class SpecModel(StrictModel):
         default={}, description="tables: [parameters.NAME]"
     )
     pathway: list[PathwayModel] = Field(
-        default=[], description="at least one table [[pathway]], or a graph"
+        default=[], description="tables [[pathway]]; without any, gates come from the data"
     )
+    gates: GatesModel | None = Field(default=None, description="a table: [gates]")
     node: list[NodeModel] = Field(default=[], description="tables [[node]]: the nodes of a graph")
     edge: list[EdgeModel] = Field(default=[], description="tables [[edge]]: the edges of a graph")
     network: NetworkModel | None = Field(default=None, description="a table: [network]")

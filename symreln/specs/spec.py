@@ -215,6 +215,7 @@ class Spec(Immutable):
         families: Pathways written as one entry with ``each``.
         graph: The nodes and edges of which ``pathways`` are the gated paths, or None where
             pathways were given one by one, with one hidden layer each.
+        find: "data" where gates come from the data: pathways are those found, none before that.
 
     Example:
         >>> import symreln as sr
@@ -233,6 +234,7 @@ class Spec(Immutable):
     sizes: tuple[Parameter, ...] = ()
     families: tuple[PathwayFamily, ...] = ()
     graph: Network | None = None
+    find: str = ""
 
     @cached_property
     def network_graph(self) -> Network:

@@ -116,7 +116,7 @@ def spec_toml(spec: Spec) -> str:
         raise NotSupportedError(msg)
     parts = [f"title = {_value(spec.title)}"]
     for heading, table in _tables(spec):
-        given = {key: x for key, x in values_of(table).items() if x not in (None, False, [], {})}
+        given = {key: x for key, x in values_of(table).items() if x not in (None, False, [], {}, "")}
         parts += ["\n".join([heading, *map(_line, given.items())])] if given else []
     return "\n\n".join(parts) + "\n"
 
@@ -135,6 +135,7 @@ def _tables(spec: Spec) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"[parameters.{own.pop('name')}]", {k: own[k] for k in own if k != "given"}
     for pathway in spec.pathways:
         yield "[[pathway]]", _pathway(pathway, data)
+    yield "[gates]", {"find": spec.find}
     if network is not None:
         told = {key: getattr(network, key) for key in network.keys if key != "init_std_out"}
         yield "[network]", told | ({"init_std": network.stds} if network.init_std_out else {})

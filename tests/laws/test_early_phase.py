@@ -10,7 +10,7 @@ from symreln.claims.prediction import predict_training
 from symreln.claims.starts import starts_of
 from symreln.laws import early_phase
 from symreln.laws.coupled_matrices import orthonormal_span
-from symreln.laws.early_phase import UNITS, EarlyMode, EarlyStrength, _EarlyPhase
+from symreln.laws.early_phase import UNITS, EarlyMode, EarlyStrength, IsolatedUnits
 from tests.cases import derived
 
 ONE = np.ones((1, 1))
@@ -26,7 +26,7 @@ def placed(y: np.ndarray) -> early_phase._Entries:
 
 
 def kappa(x, y, gates, mode: EarlyMode, step=0.01, units=20_000, seed=0) -> EarlyStrength:
-    phase = _EarlyPhase(x, placed(y), gates, step, np.random.default_rng(seed), units)
+    phase = IsolatedUnits(x, placed(y), gates, step, np.random.default_rng(seed), units)
     return phase.strengths([mode])[0]
 
 
@@ -56,7 +56,7 @@ def test_the_stated_error_is_that_of_repetitions():
 def test_orthogonal_samples_share_the_units_out():
     """Two classes on orthogonal inputs: each pathway has its own units, and as many."""
     x, y, gates = np.eye(2), np.array([[1.0, -1.0]]), np.eye(2)
-    phase = _EarlyPhase(x, placed(y), gates, 0.02, np.random.default_rng(1), 20_000)
+    phase = IsolatedUnits(x, placed(y), gates, 0.02, np.random.default_rng(1), 20_000)
     found = phase.strengths([leading(x, y, gates[p], p) for p in range(2)])
     assert all(each.settled for each in found)
     assert abs(found[0].kappa - found[1].kappa) < 4 * np.hypot(found[0].error, found[1].error)
@@ -67,11 +67,11 @@ def test_orthogonal_samples_share_the_units_out():
 def test_units_on_another_gate_count_for_no_pathway():
     """Two samples that open each other: units turn to the gate of both, at another rate."""
     x, y = np.array([[1.0, 0.6], [0.0, 0.8]]), np.array([[1.0, 1.0]])
-    phase = _EarlyPhase(x, placed(y), np.eye(2), 0.02, np.random.default_rng(0), 2000)
+    phase = IsolatedUnits(x, placed(y), np.eye(2), 0.02, np.random.default_rng(0), 2000)
     found = phase.strengths([leading(x, y, np.eye(2)[p], p) for p in range(2)], ["a", "a"])
     assert not any(each.settled for each in found)
     assert found[0].kappa == 0
-    both = _EarlyPhase(x, placed(y), np.ones((1, 2)), 0.02, np.random.default_rng(0), 2000)
+    both = IsolatedUnits(x, placed(y), np.ones((1, 2)), 0.02, np.random.default_rng(0), 2000)
     (kept,) = both.strengths([leading(x, y, np.ones(2))])
     assert kept.settled
 
@@ -82,7 +82,7 @@ def test_units_held_on_a_boundary_count():
     y = np.array([[1.0, 1, -1, -1]])
     found = {}
     for step in (0.04, 0.005):
-        phase = _EarlyPhase(x, placed(y), np.eye(4), step, np.random.default_rng(0), 4000)
+        phase = IsolatedUnits(x, placed(y), np.eye(4), step, np.random.default_rng(0), 4000)
         modes = [leading(x, y, np.eye(4)[p], p) for p in range(4)]
         found[step] = phase.strengths(modes, [0, 0, 0, 0])[0]
         assert found[step].settled

@@ -11,7 +11,7 @@ from symreln.claims.equilibria import equilibria_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
-from symreln.claims.rules import rule_of
+from symreln.claims.rules import rule_of, said_at
 from symreln.claims.starts import printed_starts
 from symreln.document.document_model import (
     Block,
@@ -95,6 +95,7 @@ def result_chapter(
     sizes = derivation.ask(rule_of("family"))
     shown = first_modes(derivation)
     blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
+    blocks += said_at(derivation, "found")
     blocks.append(prose(*_verdict(derivation)))
     routing = derivation.ask(rule_of("routing"))
     blocks += [] if routing is None else routing.first_page()

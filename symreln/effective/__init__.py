@@ -1,0 +1,1 @@
+"""Effective networks: what a ReLU network does, from the data alone."""

@@ -1,0 +1,375 @@
+"""What the data alone say of a ReLU network: its gates, its effective units, and their timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from symreln.base.records import record
+from symreln.base.rounding import percent
+from symreln.base.summaries import short_list
+from symreln.claims.claim import Claim
+from symreln.claims.constants import Constant
+from symreln.claims.curves import Prediction
+from symreln.claims.prediction import closed_forms
+from symreln.claims.solve import at_values
+from symreln.document.document_model import Block, Details, Strong, Table
+from symreln.document.typeset import say
+from symreln.effective.network import (
+    ALIKE,
+    EPSILON,
+    TURNED,
+    EffectiveNetwork,
+    descent_of,
+    effective_network,
+    effective_of,
+)
+from symreln.errors import InputError
+from symreln.networks.pathway import PathwaySpec
+from symreln.verdict.faces import held_on
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.specs.spec import Spec
+
+#: Draws that are compared where one thing is changed.
+_COMPARED = 2
+#: What smaller effective networks are made of: a cosine from which gates are taken together, and
+#: whether each keeps its leading direction alone.
+_FEWER = ((ALIKE, True), (0.9, False), (0.9, True), (0.7, True))
+#: Change of the loss over L(0) that a smaller one may make to be shown for the whole.
+_SHOWN = 0.01
+#: Samples, inputs and boundary samples above which a gate is not certified.
+_MOST_CERTIFIED = (200, 16, 8)
+#: Samples above which JSON has no patterns.
+_MOST_PATTERN = 2000
+#: Shares of a unit's largest strength between which it rises.
+_RISES = (0.1, 0.5, 0.9)
+
+
+@record
+class FoundUnit(Claim):
+    """A pathway whose gate comes from the data.
+
+    Attributes:
+        name: Of the pathway.
+        stage: Its stage.
+        gate: 1 open, 0 closed, / on the boundary, one a sample; None of many samples.
+        opened: On how many samples it is open.
+        share: Of the strength at the horizon; None of a later stage.
+        speed: Largest singular value of its correlation, in units of 1/τ.
+        certified: Whether a direction with this gate is proven to grow and to keep it; None where
+            that was not asked.
+        half_time: Steps to half of its first mode's plateau by the closed form; None without one.
+    """
+
+    name: str
+    stage: int
+    gate: str | None
+    opened: int
+    share: float | None
+    speed: float | None
+    certified: bool | None
+    half_time: float | None
+
+
+@record
+class Rise(Claim):
+    """When units with a gate rise.
+
+    Attributes:
+        step: At which they have half of their largest strength.
+        unit: Name of the pathway with the nearest gate.
+        loss_before: Loss over L(0) at a tenth of it.
+        loss_after: Loss over L(0) at nine tenths.
+    """
+
+    step: int
+    unit: str
+    gate: str | None
+    loss_before: float
+    loss_after: float
+
+
+@record(eq=False)
+class FromData(Claim):
+    """The effective network of a derivation whose gates come from the data.
+
+    Attributes:
+        network: The effective network.
+        spec: Without free parameters.
+        half_times: Steps to half of the plateau of each pathway's first mode, by name.
+    """
+
+    network: EffectiveNetwork
+    spec: Spec
+    half_times: Mapping[str, float | None]
+
+    @cached_property
+    def halved(self) -> float:
+        """By how much halving ε changes the loss, over L(0)."""
+        return self._apart(self._other(epsilon=EPSILON / 2))
+
+    @cached_property
+    def within(self) -> float:
+        """The larger one of that and the Monte Carlo error: how far the prediction is certain."""
+        return max(self.halved, self.network.error)
+
+    @cached_property
+    def fewer(self) -> tuple[tuple[int, float], ...]:
+        """Smaller effective networks: units, and how far their loss is from the whole one's."""
+        made = [self._other(alike=alike, neurons=single) for alike, single in _FEWER]
+        return tuple((each.count, self._apart(each)) for each in made if each is not None)
+
+    @property
+    def kind(self) -> Literal["neuron", "pathway"]:
+        """Neurons where the leading direction of every gate says all, else pathways with modes."""
+        return "neuron" if self.fewer[0][1] <= _SHOWN else "pathway"
+
+    @property
+    def turned(self) -> float:
+        """Share of the strength along leading directions at the horizon."""
+        return sum(group.share * group.leading for group in self.network.groups)
+
+    @cached_property
+    def units(self) -> tuple[FoundUnit, ...]:
+        """The pathways."""
+        return tuple(map(self._unit, self.spec.pathways))
+
+    @cached_property
+    def timeline(self) -> tuple[Rise, ...]:
+        """When units with each pathway's gate rise, in the order of time."""
+        return tuple(sorted(self._rises(), key=lambda rise: rise.step))
+
+    def values(self) -> dict[str, Any]:
+        """Return what derivation.json says of it; the timeline is a key of its own."""
+        return {
+            "by": "data",
+            "epsilon": EPSILON,
+            "epsilon_halved": self.halved,
+            "horizon_steps": self.network.horizon,
+            "count": self.network.count,
+            "quadrature": self.network.quadrature,
+            "turned": self.turned,
+            "within": self.within,
+            "fewer": [{"count": count, "within": apart} for count, apart in self.fewer],
+            "units": [{**each.values(), "kind": self.kind} for each in self.units],
+        }
+
+    @property
+    def sentence(self) -> str:
+        """Which gates, which effective network, and how certain it is."""
+        network, hidden = self.network, descent_of(self.spec).hidden
+        names = short_list([each.name for each in self.units])
+        what = (
+            f"all {network.count} units that were followed, for only {percent(self.turned)} of "
+            "their strength has turned to leading directions: nothing is reduced"
+            if network.quadrature
+            else f"an effective network of {network.count} units in place of {hidden}"
+        )
+        if network.count > hidden and not network.quadrature:
+            what += ", more than it has: a quadrature, no reduction"
+        return (
+            f"gates from the data: {names}. The loss is predicted by {what}, from step "
+            f"{network.horizon} on; it is certain to {percent(self.within)} of L(0)"
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Say it on the terminal, with the timeline."""
+        yield self.sentence
+        for rise in self.timeline[:10]:
+            yield (
+                f"  step {rise.step}: {rise.unit} rises, loss {percent(rise.loss_before)} to "
+                f"{percent(rise.loss_after)} of L(0)"
+            )
+
+    def says(self) -> Iterator[Block]:
+        """Say it on the first page: the sentence, the timeline, and the units in a fold."""
+        yield say("{said}", said=Strong(f"{self.sentence[:1].upper()}{self.sentence[1:]}."))
+        if self.timeline:
+            yield Table(
+                header=("units with the gate of", "half risen at step", "loss before", "after"),
+                rows=tuple(
+                    (r.unit, str(r.step), percent(r.loss_before), percent(r.loss_after))
+                    for r in self.timeline
+                ),
+                caption="The timeline: when units with each gate rise, from the data alone; losses "
+                "over L(0) at a tenth and at nine tenths of their largest strength.",
+                alignment="lrrr",
+            )
+        yield Details(summary="Gates from the data, and how many units", blocks=self._folded())
+
+    def _folded(self) -> tuple[Block, ...]:
+        certified = {True: "proven", False: "no", None: "not asked"}
+        rows = tuple(
+            (
+                each.name,
+                str(each.stage),
+                f"{each.opened} of {self.spec.dataset.samples}",
+                "–" if each.share is None else percent(each.share),
+                "–" if each.speed is None else f"{each.speed:.4g}",
+                certified[each.certified],
+            )
+            for each in self.units
+        )
+        smaller = tuple((str(count), percent(apart)) for count, apart in self.fewer)
+        return (
+            say(
+                "Until outputs reach $\\epsilon$ of the targets each hidden unit grows alone. What "
+                "the network does then is predicted from the second moment of what units carry in "
+                "each gate: gradient descent on a few units with these moments. No network is "
+                "trained for it, and no constant is set by hand; halving $\\epsilon$ changes the "
+                "loss by {halved} of $L(0)$.",
+                halved=percent(self.halved),
+            ),
+            Table(
+                header=("gate", "stage", "open samples", "share", "speed", "keeps its gate"),
+                rows=rows,
+                caption="Gates: share of the strength at the horizon, and growth rate in 1/τ.",
+                alignment="llrrrl",
+            ),
+            Table(
+                header=("units", "from the whole one's loss"),
+                rows=((str(self.network.count), "–"), *smaller),
+                caption="How many units it takes: gates taken together from smaller cosines on, or "
+                "with their leading direction alone.",
+                alignment="rr",
+            ),
+        )
+
+    def prediction(
+        self, derivation: Derivation, grid: np.ndarray, factors: Mapping[str, Fraction]
+    ) -> Prediction:
+        """Return its loss at some steps, with the closed forms of its gates beside it.
+
+        Args:
+            derivation: Of the spec with these gates, without free parameters.
+            grid: Steps, shape (times,).
+            factors: As of :func:`symreln.claims.prediction.predict`.
+        """
+        forms, network = closed_forms(derivation, grid, factors=factors), self.network
+        error = Constant.estimated(
+            "loss of the effective network, over L(0)",
+            None,
+            network.error,
+            f"{len(network.drawn)} draws of its units",
+        )
+        steps = np.arange(len(network.losses))
+        found = Prediction(
+            times=grid,
+            reduced=np.interp(grid, steps, network.losses),
+            method=f"effective network of {network.count} units from the data, step by step",
+            closed_loss=None,
+            modes=(),
+            judged="effective",
+            constants=(error,),
+            drawn=np.array([np.interp(grid, steps, each) for each in network.drawn]),
+        )
+        if forms is None:
+            return found
+        return replace(found, closed_loss=forms.closed_loss, modes=forms.modes)
+
+    def _other(self, **changed: Any) -> EffectiveNetwork | None:
+        return effective_network(
+            *self.spec.dataset.arrays, descent_of(self.spec), draws=_COMPARED, **changed
+        )
+
+    def _apart(self, other: EffectiveNetwork | None) -> float:
+        """Return the distance of a changed network's loss from the same draws, over L(0)."""
+        if other is None:
+            return 1.0
+        same = self.network.drawn[:_COMPARED].mean(axis=0)
+        return float(np.abs(other.losses - same).max() / same[0])
+
+    def _unit(self, pathway: PathwaySpec) -> FoundUnit:
+        gate = signs_of(pathway)
+        first = pathway.stage == self.spec.pathways[0].stage
+        shares = [g.share for g in self.network.groups if np.array_equal(g.signs, gate)]
+        data = self.spec.dataset
+        limits = zip((data.samples, data.n_x, len(pathway.boundary)), _MOST_CERTIFIED, strict=True)
+        certified, speed = None, None
+        if first:
+            inputs, targets = data.arrays
+            speed = float(np.linalg.norm(targets @ (inputs * (gate > 0)).T / data.samples, 2))
+            if all(size <= most for size, most in limits):
+                found = held_on(data.inputs, data.targets, tuple(gate.tolist()))
+                certified = found is not None
+                speed = speed if found is None else found.pair.s.to_float()
+        return FoundUnit(
+            name=pathway.name,
+            stage=pathway.stage,
+            gate=self._pattern(gate),
+            opened=int((gate > 0).sum()),
+            share=sum(shares) if first else None,
+            speed=speed,
+            certified=certified,
+            half_time=self.half_times.get(pathway.name),
+        )
+
+    def _pattern(self, gate: np.ndarray) -> str | None:
+        return None if len(gate) > _MOST_PATTERN else "".join("/10"[sign] for sign in gate)
+
+    def _rises(self) -> Iterator[Rise]:
+        """Yield when the units nearest to each gate rise."""
+        looks, losses = self.network.looks, self.network.losses / self.network.losses[0]
+        gates = np.array([signs_of(pathway) for pathway in self.spec.pathways])
+        strength = np.zeros((len(looks), len(gates)))
+        for row, look in zip(strength, looks, strict=True):
+            missed = [((look.seen > 0) != (gate > 0)) @ np.abs(gate) for gate in gates]
+            np.add.at(row, np.argmin(missed, axis=0), look.sizes)
+        for name, gate, course in zip(
+            [p.name for p in self.spec.pathways], gates, strength.T, strict=True
+        ):
+            if course.max() <= (1 - TURNED) * strength.sum(axis=1).max():
+                continue
+            begins, half, ends = (looks[int(np.argmax(course >= r * course.max()))] for r in _RISES)
+            yield Rise(
+                step=half.step,
+                unit=name,
+                gate=self._pattern(gate),
+                loss_before=float(losses[begins.step]),
+                loss_after=float(losses[ends.step]),
+            )
+
+
+def signs_of(pathway: PathwaySpec) -> np.ndarray:
+    """Return a gate's signs: 1 open, 0 on the boundary, -1 closed, shape (P,)."""
+    signs = np.array([1 if gain else -1 for gain in pathway.gate])
+    signs[list(pathway.boundary)] = 0
+    return signs
+
+
+def found_of(derivation: Derivation) -> FromData | None:
+    """Return the effective network where gates come from the data; None where they are given.
+
+    Raises:
+        InputError: No unit grows in the steps of the network.
+    """
+    if not derivation.spec.find:
+        return None
+    numbers = derivation.ask(at_values)
+    if numbers is not derivation:
+        return numbers.ask(found_of)
+    network = effective_of(numbers.spec)
+    if network is None:
+        msg = (
+            "effective network: no hidden unit grows within network.steps. Raise network.steps or "
+            "network.init_std"
+        )
+        raise InputError(msg)
+    return FromData(network=network, spec=numbers.spec, half_times=_half_times(numbers))
+
+
+def _half_times(derivation: Derivation) -> dict[str, float | None]:
+    return {}
+
+
+def timeline_of(derivation: Derivation) -> tuple[Rise, ...]:
+    """Return the timeline, an entry of derivation.json."""
+    found = derivation.ask(found_of)
+    return () if found is None else found.timeline

@@ -1,0 +1,373 @@
+r"""The effective network: what a ReLU network does, from data and initialisation alone.
+
+Before the loss falls each hidden unit grows alone in the field of the targets. What the network
+does afterwards depends, to leading order, on the second moment of what units carry in every gate,
+
+.. math:: M_g = \sum_{i \in g} S_i\, q_i q_i^\top, \qquad q_i = (w_i, b_i)/\|(w_i, b_i)\|,
+
+once their outputs reach ε of the targets, the *horizon*: S_i = H σ² e^{2 growth}/N of N units that
+were followed, as many as the network has, for what H units happen to be like is part of what
+networks do in the mean. A gate's units are replaced by 2r that have the same moment, r its rank beside the
+leading eigenvector m: √(λ₁/2r) m ± ρ_k √(Λ/2) Eᵀ with the rows ρ_k of a random rotation, for units
+far out on one axis would leave their gate too early. Gates of nearly one direction are taken
+together. Gradient descent on these few units from the horizon on is the prediction.
+
+Nothing is set by hand and no network is seen: what ε, the number of units and the rotations change
+is measured (draws of units and rotations are independent, and ε is halved). Where units have not
+turned at the horizon moments do not say what they are: then those that were followed go on
+themselves, which integrates the network's own distribution and reduces nothing.
+
+Float64, seeded. Sources: the alignment of single units is that of Maennel et al. 2018; alternating
+gradient flows (Kunin et al. 2025) have the same two steps in the limit of vanishing σ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.processors import one_blas_thread
+from symreln.base.progress import phase
+from symreln.base.records import record
+from symreln.claims.integration import network_of
+from symreln.errors import InputError
+from symreln.laws.early_phase import Horizon, IsolatedUnits
+from symreln.laws.mean_field import Descent
+
+if TYPE_CHECKING:
+    from symreln.specs.spec import Spec
+
+#: Independent draws whose mean is the prediction, and the seed of them.
+DRAWS, _SEED = 8, 43_043
+#: Outputs over targets at the horizon.
+EPSILON = 0.002
+#: Units that are followed in each draw: as many as the network has, at most these.
+_FOLLOWED = 2000
+#: Share of the strength that is kept, and cosine from which gates are taken together.
+HELD, ALIKE = 0.999, 0.97
+#: Eigenvalues of a moment that are kept: over its largest, in a gate of at least this share, and
+#: over the strength of all gates.
+_RANK, _LARGE, _SMALL = 1e-10, 0.01, 1e-4
+#: Share of the strength along the leading directions of gates, above which units have turned.
+TURNED = 0.95
+#: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios.
+_LOOKS = 60
+
+
+@record(eq=False)
+class Group:
+    """Units whose gates are taken together.
+
+    Attributes:
+        signs: The gate of most of the strength, 1 open, -1 closed, 0 on the boundary, shape (P,).
+        share: Of the strength of all units.
+        moment: M, shape (n_x + rank, n_x + rank).
+        leading: Share of M's largest eigenvalue in its trace.
+        direction: Its eigenvector, of the sign that units have.
+        gates: How many gates are taken together.
+    """
+
+    signs: np.ndarray
+    share: float
+    moment: np.ndarray
+    leading: float
+    direction: np.ndarray
+    gates: int
+
+
+@record(eq=False)
+class Look:
+    """Units of the first draw at a step: their w·x, shape (units, P), and ‖w‖‖b‖."""
+
+    step: int
+    seen: np.ndarray
+    sizes: np.ndarray
+    directions: np.ndarray
+
+
+@record(eq=False)
+class EffectiveNetwork:
+    """A prediction from the data alone.
+
+    Attributes:
+        losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at steps 0, 1, …, the mean of the draws.
+        drawn: That of each draw, shape (draws, steps).
+        horizon: Step of the horizon, of the first draw.
+        units: Of every draw, (w, b) in the targets' span, shape (draws, units, n_x + rank); zero
+            where one has fewer.
+        count: Units of a draw, the largest.
+        quadrature: Whether units were drawn by their strength, in place of moments.
+        groups: Of all draws together, the strongest first.
+        looks: At units of the first draw.
+        span: Orthonormal basis of the targets' columns, shape (n_y, rank).
+    """
+
+    losses: np.ndarray
+    drawn: np.ndarray
+    horizon: int
+    units: np.ndarray
+    count: int
+    quadrature: bool
+    groups: tuple[Group, ...]
+    looks: tuple[Look, ...]
+    span: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Its Monte Carlo error over L(0), as of :class:`symreln.laws.mean_field.MeanField`."""
+        apart = np.abs(self.drawn - self.losses).max() / self.losses[0]
+        return float(apart / np.sqrt(len(self.drawn) - 1))
+
+
+def descent_of(spec: Spec) -> Descent:
+    """Return how the network of a spec is trained."""
+    network = network_of(spec)
+    first, second = map(float, network.stds)
+    return Descent(
+        hidden=network.hidden,
+        init_std=(first, second),
+        step=1 / float(network.tau(spec.dataset.samples)),
+        steps=network.steps,
+        weight_decay=float(network.weight_decay),
+    )
+
+
+def effective_of(spec: Spec) -> EffectiveNetwork | None:
+    """Return the effective network of a spec's data and network; the last ones are kept.
+
+    Args:
+        spec: With a network and without free parameters.
+    """
+    inputs, targets = spec.dataset.arrays
+    return _kept(_Data(inputs), _Data(targets), descent_of(spec))
+
+
+class _Data:
+    """A matrix that is equal where its numbers are."""
+
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix, self._known = matrix, (matrix.shape, matrix.tobytes())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Data) and self._known == other._known
+
+    def __hash__(self) -> int:
+        return hash(self._known)
+
+
+@lru_cache(maxsize=2)
+def _kept(inputs: _Data, targets: _Data, descent: Descent) -> EffectiveNetwork | None:
+    return effective_network(inputs.matrix, targets.matrix, descent)
+
+
+@one_blas_thread()
+def effective_network(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    descent: Descent,
+    *,
+    epsilon: float = EPSILON,
+    alike: float = ALIKE,
+    neurons: bool = False,
+    draws: int = DRAWS,
+) -> EffectiveNetwork | None:
+    """Predict the training of a ReLU network from its data; None where no unit grows in its steps.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P), not all zero.
+        descent: How the network is trained; without weight decay.
+        epsilon: Outputs over targets at the horizon.
+        alike: Cosine of directions from which gates are taken together.
+        neurons: Whether of every moment its leading direction alone is kept, a unit each.
+        draws: Independent draws, at least two; the first of those that more have.
+
+    Raises:
+        InputError: The units diverge.
+    """
+    seeds = np.random.SeedSequence(_SEED).spawn(draws)
+    found = [_horizon(inputs, targets, descent, epsilon, np.random.default_rng(s)) for s in seeds]
+    reached = [each for each in found if each is not None]
+    if len(reached) < draws:
+        return None
+    made = [
+        _units(each, alike, neurons, np.random.default_rng(seed.spawn(1)[0]))
+        for each, seed in zip(reached, seeds, strict=True)
+    ]
+    count = max(len(each) for each, _ in made)
+    units = np.array([np.pad(each, ((0, count - len(each)), (0, 0))) for each, _ in made])
+    starts = [min(descent.steps - 1, round(each.time / descent.step)) for each in reached]
+    with phase("effective network"):
+        drawn, looks = _descend(inputs, reached[0].span.T @ targets, descent, units, starts)
+    if not np.isfinite(drawn).all():
+        msg = "effective network: its units diverge. Lower network.learning_rate"
+        raise InputError(msg)
+    return EffectiveNetwork(
+        losses=drawn.mean(axis=0),
+        drawn=drawn,
+        horizon=starts[0],
+        units=units,
+        count=count,
+        quadrature=any(many for _, many in made),
+        groups=tuple(_grouped(_pooled(reached), alike)),
+        looks=looks,
+        span=reached[0].span,
+    )
+
+
+def _horizon(
+    inputs: np.ndarray,
+    targets: np.ndarray,
+    descent: Descent,
+    epsilon: float,
+    rng: np.random.Generator,
+) -> Horizon | None:
+    count = int(min(_FOLLOWED, descent.hidden))
+    first, second = descent.init_std
+    variance = (first**2 + second**2) / 2
+    rows, columns = np.nonzero(targets)
+    units = IsolatedUnits(
+        inputs,
+        (targets.shape, (rows, columns), targets[rows, columns]),
+        np.zeros((0, inputs.shape[1])),
+        descent.step,
+        rng,
+        count,
+        (first / np.sqrt(variance), second / np.sqrt(variance)),
+    )
+    return units.to_horizon(
+        descent.hidden * variance / count, epsilon, descent.steps * descent.step
+    )
+
+
+def _pooled(found: list[Horizon]) -> Horizon:
+    """Return the units of all draws, each draw of one strength."""
+    sizes = [each.sizes / each.sizes.sum() for each in found]
+    parts = [(each.directions, each.signs) for each in found]
+    directions, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return replace(found[0], directions=directions, signs=signs, sizes=np.concatenate(sizes))
+
+
+def _gates(horizon: Horizon) -> list[np.ndarray]:
+    """Return the units of every gate that is open somewhere, the strongest gate first."""
+    _, gate = np.unique(horizon.signs, axis=0, return_inverse=True)
+    order = np.argsort(gate.ravel(), kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(gate.ravel()[order])) + 1)
+    alive = [part for part in parts if (horizon.signs[part[0]] > 0).any()]
+    return sorted(alive, key=lambda part: -horizon.sizes[part].sum())
+
+
+def _grouped(horizon: Horizon, alike: float) -> Iterator[Group]:
+    """Yield the gates that hold nearly all of the strength, those of nearly one direction as one.
+
+    Args:
+        horizon: The units.
+        alike: Cosine of mean directions from which gates are taken together.
+    """
+    total, kept, groups = horizon.sizes.sum(), 0.0, []
+    for part in _gates(horizon):
+        if kept >= HELD * total:
+            break
+        sizes = horizon.sizes[part]
+        kept += sizes.sum()
+        mean = sizes @ horizon.directions[part]
+        mean /= np.linalg.norm(mean) or 1.0
+        near = max(groups, key=lambda group: group[0] @ mean, default=None)
+        if near is not None and near[0] @ mean >= alike:
+            near[1].append(part)
+        else:
+            groups.append((mean, [part]))
+    for mean, parts in groups:
+        members = np.concatenate(parts)
+        q, sizes = horizon.directions[members], horizon.sizes[members]
+        moment = (q.T * sizes) @ q
+        values, vectors = np.linalg.eigh(moment)
+        leading = vectors[:, -1] * (1.0 if vectors[:, -1] @ mean >= 0 else -1.0)
+        yield Group(
+            signs=horizon.signs[parts[0][0]],
+            share=float(sizes.sum() / total),
+            moment=moment,
+            leading=float(values[-1] / values.sum()),
+            direction=leading,
+            gates=len(parts),
+        )
+
+
+def _units(
+    horizon: Horizon, alike: float, neurons: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, bool]:
+    """Return units with the moments of all gates; those that were followed where that is no use.
+
+    That is where they have not turned yet, so that moments do not say what they are, and where
+    they are fewer.
+    """
+    total, groups = horizon.sizes.sum(), [*_grouped(horizon, alike)]
+    if neurons:
+        lengths = [np.sqrt(group.direction @ group.moment @ group.direction) for group in groups]
+        return np.array([n * g.direction for n, g in zip(lengths, groups, strict=True)]), False
+    if sum(group.share * group.leading for group in groups) >= TURNED:
+        found = np.concatenate([_of_moment(group, total, rng) for group in groups])
+        if len(found) <= len(horizon.sizes):
+            return found, False
+    return np.sqrt(horizon.sizes)[:, None] * horizon.directions, True
+
+
+def _of_moment(group: Group, total: float, rng: np.random.Generator) -> np.ndarray:
+    """Return units that have a group's moment, and its leading direction in the mean."""
+    values, vectors = np.linalg.eigh(group.moment)
+    least = _RANK * values[-1] if group.share >= _LARGE else _SMALL * total
+    kept = np.flatnonzero(values[:-1] > least)
+    if not len(kept):
+        return np.sqrt(values[-1]) * group.direction[None]
+    turn, _ = np.linalg.qr(rng.standard_normal((len(kept), len(kept))))
+    beside = turn @ (np.sqrt(values[kept] / 2) * vectors[:, kept]).T
+    along = np.sqrt(values[-1] / (2 * len(kept))) * group.direction
+    return np.concatenate([along + beside, along - beside])
+
+
+def look_steps(begin: int, steps: int) -> np.ndarray:
+    """Return the steps from the horizon on at which units are looked at."""
+    left = steps - 1 - begin
+    by_ratio = np.geomspace(1, max(1, left), _LOOKS)
+    return begin + np.unique(np.r_[0, np.linspace(0, left, _LOOKS), by_ratio].round().astype(int))
+
+
+def _descend(
+    x: np.ndarray, y: np.ndarray, descent: Descent, units: np.ndarray, starts: list[int]
+) -> tuple[np.ndarray, tuple[Look, ...]]:
+    """Return the losses of every draw at all steps, and looks at the first one."""
+    samples, begin = x.shape[1], min(starts)
+    first, second = units[:, :, : len(x)].copy(), units[:, :, len(x) :].copy()
+    losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / samples)
+    looks, asked = [], {*look_steps(starts[0], descent.steps).tolist()}
+    rate, x_t, y_t = descent.step / samples, np.ascontiguousarray(x.T), y.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        for step in range(descent.steps - begin):
+            seen = first @ x
+            gates = seen > 0
+            held = seen * gates
+            error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
+            loss = 0.5 * np.einsum("dpr,dpr->d", error, error) / samples
+            for draw, start in enumerate(starts):
+                if step + start < descent.steps:
+                    losses[draw, step + start] = loss[draw]
+            if step + starts[0] in asked:
+                looks.append(_look(step + starts[0], seen[0], first[0], second[0]))
+            drive = (second @ error.transpose(0, 2, 1)) * gates
+            second += rate * (held @ error)
+            first += rate * (drive @ x_t)
+    return losses, tuple(looks)
+
+
+def _look(step: int, seen: np.ndarray, first: np.ndarray, second: np.ndarray) -> Look:
+    lengths = [np.linalg.norm(each, axis=1) for each in (first, second)]
+    return Look(
+        step=step,
+        seen=seen.copy(),
+        sizes=lengths[0] * lengths[1],
+        directions=np.hstack([first, second]),
+    )

@@ -1,0 +1,123 @@
+r"""Gates from the data alone, as pathways of a spec.
+
+First the gates that units have at the horizon of the effective network, the strongest until they
+hold :data:`ENOUGH` of the strength. Where linear maps of what these let through cannot reach what
+the network reaches, its units leave them for others later on: the gates where they end, clustered
+as Algorithm 1 of [Jarvis2025] clusters those of trained networks, are a second stage.
+
+No network is trained: units are those of :mod:`symreln.effective.network`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from symreln.base.progress import phase
+from symreln.effective.network import EffectiveNetwork, effective_of
+from symreln.errors import InputError
+from symreln.gating.clustering import distinct_rows, kmeans, silhouette
+from symreln.gating.found_pathways import gate_pathway
+from symreln.specs.spec import Dataset, PathwaySpec, Spec
+
+#: Share of the strength that a stage's gates hold, and how many they are at most.
+_ENOUGH, _MOST = 0.95, 16
+#: Share of L(0) that the first stage's gates may leave of what the network learns.
+_LEFT = 0.01
+#: Clusters of later gates at most, and the seed of their starts.
+_CLUSTERS, _SEED = 8, 43_044
+
+
+@phase("gates from the data")
+def with_gates(spec: Spec) -> Spec:
+    """Return a spec with pathways that have the gates of its data.
+
+    Args:
+        spec: Without pathways, with a network, and with a value for every parameter.
+
+    Raises:
+        InputError: No unit grows in the steps of the network.
+    """
+    numbers = spec.at_values()
+    network = effective_of(numbers)
+    if network is None:
+        msg = (
+            "gates from the data: found no hidden unit whose output is felt within network.steps "
+            f"({spec.network.steps if spec.network else 0}): the loss stays where it is. Raise "
+            "network.steps, network.learning_rate or network.init_std"
+        )
+        raise InputError(msg)
+    gates = [*_first(network)]
+    stages = [1] * len(gates)
+    inputs, targets = numbers.dataset.arrays
+    reached = network.losses[-1] + _LEFT * network.losses[0]
+    if _least_loss(inputs, targets, gates) > reached:
+        later = [*_later(network, gates)]
+        gates, stages = gates + later, stages + [2] * len(later)
+    names = _names(spec.dataset, gates)
+    pathways = tuple(
+        gate_pathway(spec.dataset, gate, name, stage)
+        for gate, name, stage in zip(gates, names, stages, strict=True)
+    )
+    told = spec.network
+    if told is not None and max(stages) > 1:
+        told = replace(told, training="staged")
+    return replace(spec, pathways=pathways, network=told, find="data")
+
+
+def _first(network: EffectiveNetwork) -> Iterator[tuple[int, ...]]:
+    """Yield the strongest gates at the horizon, each once."""
+    held, given = 0.0, set[tuple[int, ...]]()
+    for group in sorted(network.groups, key=lambda group: -group.share):
+        if held >= _ENOUGH or len(given) == _MOST:
+            return
+        held += group.share
+        gate = tuple(group.signs.tolist())
+        if gate not in given:
+            given.add(gate)
+            yield gate
+
+
+def _later(
+    network: EffectiveNetwork, before: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[int, ...]]:
+    """Yield the gates around which units gather at the end, in as many clusters as tell apart."""
+    look = network.looks[-1]
+    alive = look.sizes > 0
+    rows = distinct_rows((look.seen[alive] > 0).astype(float), look.sizes[alive])
+    tried = [kmeans(rows, k, _SEED) for k in range(2, min(_CLUSTERS, len(rows.values) - 1) + 1)]
+    if not tried:
+        return
+    best = max(tried, key=lambda found: silhouette(found, _SEED))
+    for centre in best.centroids:
+        gate = tuple(int(2 * (share > 0.5) - 1) for share in centre)
+        if gate not in before and 1 in gate:
+            yield gate
+
+
+def _least_loss(
+    inputs: np.ndarray, targets: np.ndarray, gates: Sequence[tuple[int, ...]]
+) -> float:
+    """Return the mean loss that linear maps of what gates let through leave."""
+    features = []
+    for gate in gates:
+        on = inputs[:, np.array(gate) == 0]
+        seen = inputs - on @ np.linalg.pinv(on) @ inputs if on.any() else inputs
+        features.append(seen * (np.array(gate) > 0))
+    rows = np.concatenate(features)
+    fit = np.linalg.lstsq(rows.T, targets.T, rcond=None)[0]
+    return float(0.5 * np.square(targets - fit.T @ rows).sum() / inputs.shape[1])
+
+
+def _names(dataset: Dataset, gates: Sequence[tuple[int, ...]]) -> list[str]:
+    """Return a name for every gate, by a label's value where that is what it is."""
+    by_label = {
+        tuple(1 if (entry == value) == opened else -1 for entry in entries): name.format(value)
+        for label, entries in dataset.labels.items()
+        for value in dict.fromkeys(entries)
+        for opened, name in ((True, f"{label}_{{}}"), (False, f"not_{label}_{{}}"))
+    }
+    known = {(1,) * dataset.samples: "common", **by_label}
+    return [known.get(gate, f"gate_{number}") for number, gate in enumerate(gates, start=1)]
