@@ -20,6 +20,7 @@ from symreln.gating.gate_figures import figure_of
 from symreln.gating.race_report import race_report
 from symreln.gating.replay import replay_report
 from symreln.gating.serialise import Result
+from symreln.pipeline.derive import with_pathways
 from symreln.report.encode import Encoder
 from symreln.specs.files import parse_toml
 from symreln.specs.finding import nearest, shown
@@ -246,7 +247,7 @@ def replay(
         2
     """
     spec = spec_of(spec, "replay")
-    numbers = _at_values("replay", spec)
+    numbers = with_pathways(_at_values("replay", spec))
     with phase("replaying"):
         found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
     return GateAnswer(found=found, spec=numbers)

@@ -11,6 +11,7 @@ from symreln.calls.validate import run, validate
 from symreln.cli.answer import training_machine
 from symreln.errors import InputError
 from symreln.pipeline.certificate import spec_digest
+from symreln.pipeline.derive import with_pathways
 from symreln.report.results_folder import CERTIFICATE, require_folder
 from symreln.report.terminal_validation import show_validation
 from symreln.specs.spec import Spec
@@ -44,6 +45,7 @@ def confront(
             found = run(given, out, **asked)
             files = found.files
         else:
+            given = with_pathways(given)
             _require_own(out, given)
             found = validate(given, **asked)
             files = found.save(out)

@@ -86,7 +86,8 @@ def curve_pairs(
         if wide is not None:
             pairs["mean_field_vs_relu"] = _curve_pair(wide.losses, network, wide.error)
     closed, flow = prediction.closed_loss, prediction.flow_loss
-    curves = {"closed": closed, "reduced": prediction.reduced, "modes": predictions.straight}
+    own = "effective" if prediction.judged == "effective" else "reduced"
+    curves = {"closed": closed, own: prediction.reduced, "modes": predictions.straight}
     pairs |= {
         f"{curve}_vs_{name}": _curve_pair(losses, run)
         for curve, losses in curves.items()

@@ -103,8 +103,12 @@ class Validation(Immutable, Predictions):
 
     @property
     def judged_pairs(self) -> tuple[str, ...]:
-        """The pairs of curves that the loss's verdict is about, those that are there."""
-        return tuple(name for name in JUDGED if name in self.pairs)
+        """The pairs of curves that the loss's verdict is about, those that are there.
+
+        An effective network has no gates that a GDLN would share.
+        """
+        judged = JUDGED[1:] if self.judged == "effective" else JUDGED
+        return tuple(name for name in judged if name in self.pairs)
 
     @cached_property
     def metrics(self) -> dict[str, Distance[Any]]:
@@ -133,7 +137,7 @@ class Validation(Immutable, Predictions):
 
     @property
     def judged(self) -> Judged:
-        """Which curve the loss's verdict is about: "closed" or "reduced"."""
+        """Which curve the loss's verdict is about: "closed", "reduced" or "effective"."""
         return self.prediction.judged
 
     @property

@@ -105,7 +105,9 @@ def predict_all(numbers: Derivation) -> Predictions:
     turns = numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
     return Predictions(
         prediction=prediction,
-        error=_kappa_error(numbers, prediction, starts),
+        error=(_draws_error(prediction), 0.0)
+        if prediction.judged == "effective"
+        else _kappa_error(numbers, prediction, starts),
         early=early,
         kappas=starts.kappas,
         mean_field=mean_field,
@@ -118,12 +120,16 @@ def _drawn(numbers: Derivation) -> Predictions:
     """Return the mean over drawn networks with its error."""
     with phase("prediction"):
         prediction = predict(numbers, None)
-    assert prediction.drawn is not None
-    first = float(prediction.loss[0])
-    radius = simultaneous_radius(prediction.drawn, 0)
-    error = 0.0 if radius is None or not first else radius / first
     why = why_no_mean_field(numbers)
-    return Predictions(prediction=prediction, error=(error, 0.0), no_mean_field=why)
+    error = (_draws_error(prediction), 0.0)
+    return Predictions(prediction=prediction, error=error, no_mean_field=why)
+
+
+def _draws_error(prediction: Prediction) -> float:
+    """Return the radius over L(0) that the mean of the draws leaves."""
+    assert prediction.drawn is not None
+    first, radius = float(prediction.loss[0]), simultaneous_radius(prediction.drawn, 0)
+    return 0.0 if radius is None or not first else radius / first
 
 
 def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Predictions:

@@ -91,7 +91,7 @@ def _later(
     if not tried:
         return
     best = max(tried, key=lambda found: silhouette(found, _SEED))
-    for centre in best.centroids:
+    for centre in sorted(best.centroids.tolist()):
         gate = tuple(int(2 * (share > 0.5) - 1) for share in centre)
         if gate not in before and 1 in gate:
             yield gate

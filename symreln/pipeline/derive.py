@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 (from_data,) = lazy("gating", "from_data")
 
 
+def with_pathways(spec: Spec) -> Spec:
+    """Return a spec with pathways: itself, or where it has none with the gates of its data."""
+    return spec if spec.pathways else from_data.with_gates(spec)
+
+
 @phase("deriving")
 def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -> Derivation:
     """Derive the dynamics of every pathway of a spec.
@@ -39,8 +44,7 @@ def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -
         InputError: The exact data cannot be treated.
         LimitReachedError: Correlations have too many terms or digits.
     """
-    if not spec.pathways:
-        spec = from_data.with_gates(spec)
+    spec = with_pathways(spec)
     derivation = derive_unchecked(spec)
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)

@@ -36,17 +36,20 @@ def _titles(validation: Validation) -> dict[str, str]:
     if not validation.numbers.closed:
         forms = "coupled modes"
     curves = {
-        "theory": f"judged: {forms if validation.judged == 'closed' else reduction}",
+        "closed": forms,
         "reduced": reduction,
+        "effective": "effective network",
         "gdln": "GDLN",
         "mean_field": "mean-field simulation",
         "flow": "flow (infinitely small steps)",
-        "closed": forms,
         "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",
     }
+    curves["theory"] = curves[validation.judged]
+    judged = validation.judged_pairs
     return {
-        pair: f"{curves[pair.split('_vs_')[0]]} – {validation.trained_name(pair)}"
+        pair: f"{'judged: ' * (pair in judged)}{curves[pair.split('_vs_')[0]]} – "
+        f"{validation.trained_name(pair)}"
         for pair in validation.pairs
     }
 

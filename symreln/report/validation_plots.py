@@ -103,7 +103,8 @@ def _losses(validation: Validation) -> Iterator[tuple[str, Role, np.ndarray, np.
         if closed:
             yield "integrated reduction", "reduction", beside, None
         else:
-            yield "aligned strengths alone", "modes", beside, None
+            forms = validation.judged == "effective"
+            yield "closed forms" if forms else "aligned strengths alone", "modes", beside, None
     if validation.mean_field is not None:
         yield "mean-field simulation", "mean field", validation.mean_field.losses, None
     yield "theory (closed forms)" if closed else "theory", "theory", prediction.loss, None

@@ -322,9 +322,11 @@ class Spec(Immutable):
     @property
     def is_one_map(self) -> bool:
         """Whether its only pathway is all of a linear network: open throughout, from end to end."""
-        first, *others = self.pathways
+        if len(self.pathways) != 1:
+            return False
+        (first,) = self.pathways
         whole = (len(first.inputs), len(first.outputs)) == (self.dataset.n_x, self.dataset.n_y)
-        return whole and not others and not first.then and all(gain == 1 for gain in first.gate)
+        return whole and not first.then and all(gain == 1 for gain in first.gate)
 
     def during(self, step: int) -> Spec:
         """Return the spec with the gates that an update at ``step`` is made with, for good."""
