@@ -122,14 +122,19 @@ class FromData(Claim):
 
     @cached_property
     def fewer(self) -> tuple[tuple[int, float], ...]:
-        """Smaller effective networks: units, and how far their loss is from the whole one's."""
+        """Smaller effective networks: units, and how far their loss is from the whole one's.
+
+        None where nothing is reduced, for units have not turned.
+        """
+        if self.network.quadrature:
+            return ()
         made = [self._other(alike=alike, neurons=single) for alike, single in _FEWER]
         return tuple((each.count, self._apart(each)) for each in made if each is not None)
 
     @property
     def kind(self) -> Literal["neuron", "pathway"]:
         """Neurons where the leading direction of every gate says all, else pathways with modes."""
-        return "neuron" if self.fewer[0][1] <= _SHOWN else "pathway"
+        return "neuron" if self.fewer and self.fewer[0][1] <= _SHOWN else "pathway"
 
     @property
     def turned(self) -> float:

@@ -24,6 +24,7 @@ gradient flows (Kunin et al. 2025) have the same two steps in the limit of vanis
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
     from symreln.specs.spec import Spec
 
 #: Independent draws whose mean is the prediction, and the seed of them.
-DRAWS, _SEED = 8, 43_043
+_DRAWS, _SEED = 8, 43_043
+#: Multiplications from which half as many draws do, side by side: half a minute of one core.
+_LARGE_COST = 1e11
 #: Outputs over targets at the horizon.
 EPSILON = 0.002
 #: Units that are followed in each draw: as many as the network has, at most these.
@@ -173,7 +176,7 @@ def effective_network(
     epsilon: float = EPSILON,
     alike: float = ALIKE,
     neurons: bool = False,
-    draws: int = DRAWS,
+    draws: int | None = None,
 ) -> EffectiveNetwork | None:
     """Predict the training of a ReLU network from its data; None where no unit grows in its steps.
 
@@ -184,11 +187,16 @@ def effective_network(
         epsilon: Outputs over targets at the horizon.
         alike: Cosine of directions from which gates are taken together.
         neurons: Whether of every moment its leading direction alone is kept, a unit each.
-        draws: Independent draws, at least two; the first of those that more have.
+        draws: Independent draws, at least two: the first of those that more have; by default as
+            many as the data leave time for.
 
     Raises:
         InputError: The units diverge.
     """
+    followed = min(_FOLLOWED, descent.hidden)
+    one = followed * descent.steps * inputs.shape[1] * 2 * (len(inputs) + min(targets.shape))
+    costly = _DRAWS * one > _LARGE_COST
+    draws = draws or _DRAWS // (1 + costly)
     seeds = np.random.SeedSequence(_SEED).spawn(draws)
     found = [_horizon(inputs, targets, descent, epsilon, np.random.default_rng(s)) for s in seeds]
     reached = [each for each in found if each is not None]
@@ -202,7 +210,9 @@ def effective_network(
     units = np.array([np.pad(each, ((0, count - len(each)), (0, 0))) for each, _ in made])
     starts = [min(descent.steps - 1, round(each.time / descent.step)) for each in reached]
     with phase("effective network"):
-        drawn, looks = _descend(inputs, reached[0].span.T @ targets, descent, units, starts)
+        drawn, looks = _side_by_side(
+            inputs, reached[0].span.T @ targets, descent, units, starts, 2 if costly else 1
+        )
     if not np.isfinite(drawn).all():
         msg = "effective network: its units diverge. Lower network.learning_rate"
         raise InputError(msg)
@@ -336,6 +346,25 @@ def look_steps(begin: int, steps: int) -> np.ndarray:
     return begin + np.unique(np.r_[0, np.linspace(0, left, _LOOKS), by_ratio].round().astype(int))
 
 
+def _side_by_side(
+    x: np.ndarray,
+    y: np.ndarray,
+    descent: Descent,
+    units: np.ndarray,
+    starts: list[int],
+    threads: int,
+) -> tuple[np.ndarray, tuple[Look, ...]]:
+    """Return what :func:`_descend` does, of parts of the draws in threads of their own."""
+    parts = np.array_split(np.arange(len(units)), min(threads, len(units)))
+    with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
+        asked = [
+            pool.submit(_descend, x, y, descent, units[part], [starts[k] for k in part])
+            for part in parts
+        ]
+        found = [each.result() for each in asked]
+    return np.concatenate([losses for losses, _ in found]), found[0][1]
+
+
 def _descend(
     x: np.ndarray, y: np.ndarray, descent: Descent, units: np.ndarray, starts: list[int]
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
@@ -345,7 +374,7 @@ def _descend(
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / samples)
     looks, asked = [], {*look_steps(starts[0], descent.steps).tolist()}
     rate, x_t, y_t = descent.step / samples, np.ascontiguousarray(x.T), y.T
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
         for step in range(descent.steps - begin):
             seen = first @ x
             gates = seen > 0

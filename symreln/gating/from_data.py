@@ -26,8 +26,12 @@ from symreln.specs.spec import Dataset, PathwaySpec, Spec
 _ENOUGH, _MOST = 0.95, 16
 #: Share of L(0) that the first stage's gates may leave of what the network learns.
 _LEFT = 0.01
+#: Correlation of an input with what is left, over the largest, below which it is rounding.
+_DRIVEN = 1e-9
 #: Clusters of later gates at most, and the seed of their starts.
 _CLUSTERS, _SEED = 8, 43_044
+#: Inputs of all pathways together at most: exact residuals of ordinary numbers take their cube.
+_MOST_INPUTS = 256
 
 
 @phase("gates from the data")
@@ -49,16 +53,17 @@ def with_gates(spec: Spec) -> Spec:
             "network.steps, network.learning_rate or network.init_std"
         )
         raise InputError(msg)
-    gates = [*_first(network)]
-    stages = [1] * len(gates)
     inputs, targets = numbers.dataset.arrays
-    reached = network.losses[-1] + _LEFT * network.losses[0]
-    if _least_loss(inputs, targets, gates) > reached:
-        later = [*_later(network, gates)]
+    gates = [*_first(network, max(1, min(_MOST, _MOST_INPUTS // len(inputs))))]
+    stages = [1] * len(gates)
+    left, reached = _left(inputs, targets, gates), network.losses[-1] + _LEFT * network.losses[0]
+    if 0.5 * np.square(left).sum() / len(left.T) > reached:
+        room = _MOST_INPUTS // len(inputs) - len(gates)
+        later = [*_later(network, gates, min(_CLUSTERS, room))]
         gates, stages = gates + later, stages + [2] * len(later)
     names = _names(spec.dataset, gates)
     pathways = tuple(
-        gate_pathway(spec.dataset, gate, name, stage)
+        _driven(gate_pathway(spec.dataset, gate, name, stage), inputs, left)
         for gate, name, stage in zip(gates, names, stages, strict=True)
     )
     told = spec.network
@@ -67,11 +72,11 @@ def with_gates(spec: Spec) -> Spec:
     return replace(spec, pathways=pathways, network=told, find="data")
 
 
-def _first(network: EffectiveNetwork) -> Iterator[tuple[int, ...]]:
+def _first(network: EffectiveNetwork, most: int) -> Iterator[tuple[int, ...]]:
     """Yield the strongest gates at the horizon, each once."""
     held, given = 0.0, set[tuple[int, ...]]()
     for group in sorted(network.groups, key=lambda group: -group.share):
-        if held >= _ENOUGH or len(given) == _MOST:
+        if held >= _ENOUGH or len(given) == most:
             return
         held += group.share
         gate = tuple(group.signs.tolist())
@@ -81,13 +86,13 @@ def _first(network: EffectiveNetwork) -> Iterator[tuple[int, ...]]:
 
 
 def _later(
-    network: EffectiveNetwork, before: Sequence[tuple[int, ...]]
+    network: EffectiveNetwork, before: Sequence[tuple[int, ...]], most: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield the gates around which units gather at the end, in as many clusters as tell apart."""
     look = network.looks[-1]
     alive = look.sizes > 0
     rows = distinct_rows((look.seen[alive] > 0).astype(float), look.sizes[alive])
-    tried = [kmeans(rows, k, _SEED) for k in range(2, min(_CLUSTERS, len(rows.values) - 1) + 1)]
+    tried = [kmeans(rows, k, _SEED) for k in range(2, min(most, len(rows.values) - 1) + 1)]
     if not tried:
         return
     best = max(tried, key=lambda found: silhouette(found, _SEED))
@@ -97,10 +102,8 @@ def _later(
             yield gate
 
 
-def _least_loss(
-    inputs: np.ndarray, targets: np.ndarray, gates: Sequence[tuple[int, ...]]
-) -> float:
-    """Return the mean loss that linear maps of what gates let through leave."""
+def _left(inputs: np.ndarray, targets: np.ndarray, gates: Sequence[tuple[int, ...]]) -> np.ndarray:
+    """Return what linear maps of what gates let through leave of the targets, shape (n_y, P)."""
     features = []
     for gate in gates:
         on = inputs[:, np.array(gate) == 0]
@@ -108,7 +111,16 @@ def _least_loss(
         features.append(seen * (np.array(gate) > 0))
     rows = np.concatenate(features)
     fit = np.linalg.lstsq(rows.T, targets.T, rcond=None)[0]
-    return float(0.5 * np.square(targets - fit.T @ rows).sum() / inputs.shape[1])
+    return targets - fit.T @ rows
+
+
+def _driven(pathway: PathwaySpec, inputs: np.ndarray, left: np.ndarray) -> PathwaySpec:
+    """Return a pathway; of a later stage with those inputs alone whose weights are driven."""
+    if pathway.stage == 1:
+        return pathway
+    drive = np.linalg.norm(left @ (inputs * np.array(pathway.gate)).T, axis=0)
+    kept = np.flatnonzero(drive > _DRIVEN * drive.max())
+    return replace(pathway, inputs=tuple(kept.tolist())) if len(kept) else pathway
 
 
 def _names(dataset: Dataset, gates: Sequence[tuple[int, ...]]) -> list[str]:

@@ -116,7 +116,9 @@ def spec_toml(spec: Spec) -> str:
         raise NotSupportedError(msg)
     parts = [f"title = {_value(spec.title)}"]
     for heading, table in _tables(spec):
-        given = {key: x for key, x in values_of(table).items() if x not in (None, False, [], {}, "")}
+        given = {
+            key: x for key, x in values_of(table).items() if x not in (None, False, [], {}, "")
+        }
         parts += ["\n".join([heading, *map(_line, given.items())])] if given else []
     return "\n\n".join(parts) + "\n"
 
