@@ -146,8 +146,8 @@ def spec(
         samples: Whether "rows" or "columns" of X and Y are samples.
         labels: One value a sample, by name, for gate formulas; a mapping or a DataFrame.
         groups: Named groups of indices: ``{"inputs": {"items": [0, 1]}, "outputs": {…}}``.
-        pathways: Made by :func:`symreln.pathway`; without any, gates come from the data. Inputs and outputs may be named by the columns
-            of a DataFrame.
+        pathways: Made by :func:`symreln.pathway`; without any, gates come from the data. Inputs
+            and outputs may be named by the columns of a DataFrame.
         network: Made by :func:`symreln.network`; without one there are formulas and no numbers.
         parameters: What the symbols are: a value, or the keys of a file's table, as in
             ``{"c": {"positive": True, "value": 1}}``. Symbols of a SymPy matrix that are not among
