@@ -6,24 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.signal import find_peaks
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.base.summaries import short_list
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.constants import Constant
 from symreln.claims.curves import Prediction
 from symreln.claims.prediction import closed_forms
 from symreln.claims.solve import at_values
-from symreln.document.document_model import Block, Details, Strong, Table
+from symreln.document.document_model import Block, Details, Figure, Strong, Table
 from symreln.document.typeset import say
 from symreln.effective.network import (
     ALIKE,
     EPSILON,
-    TURNED,
     EffectiveNetwork,
     descent_of,
     effective_network,
@@ -48,8 +49,9 @@ _SHOWN = 0.01
 _MOST_CERTIFIED = (200, 16, 8)
 #: Samples above which JSON has no patterns.
 _MOST_PATTERN = 2000
-#: Shares of a unit's largest strength between which it rises.
-_RISES = (0.1, 0.5, 0.9)
+#: Times, by equal ratios, at which the loss is looked at for drops; and the size of a drop, and the
+#: rate that it stands out by, in a factor e of time, over L(0).
+_TIMES, _LEAST_DROP = 400, 0.02
 
 
 @record
@@ -79,14 +81,15 @@ class FoundUnit(Claim):
 
 
 @record
-class Rise(Claim):
-    """When units with a gate rise.
+class Drop(Claim):
+    """A drop of the loss.
 
     Attributes:
-        step: At which they have half of their largest strength.
-        unit: Name of the pathway with the nearest gate.
-        loss_before: Loss over L(0) at a tenth of it.
-        loss_after: Loss over L(0) at nine tenths.
+        step: Where the loss falls fastest, in logarithmic time.
+        unit: Name of the pathway whose gate is nearest to the units that grow most meanwhile.
+        gate: As of the pathway.
+        loss_before: Loss over L(0) where it begins.
+        loss_after: Loss over L(0) where the next one begins, or at the last step.
     """
 
     step: int
@@ -146,11 +149,6 @@ class FromData(Claim):
         """The pathways."""
         return tuple(map(self._unit, self.spec.pathways))
 
-    @cached_property
-    def timeline(self) -> tuple[Rise, ...]:
-        """When units with each pathway's gate rise, in the order of time."""
-        return tuple(sorted(self._rises(), key=lambda rise: rise.step))
-
     def values(self) -> dict[str, Any]:
         """Return what derivation.json says of it; the timeline is a key of its own."""
         return {
@@ -170,7 +168,7 @@ class FromData(Claim):
     def sentence(self) -> str:
         """Which gates, which effective network, and how certain it is."""
         network, hidden = self.network, descent_of(self.spec).hidden
-        names = short_list([each.name for each in self.units])
+        names = few([each.name for each in self.units], 6)
         what = (
             f"all {network.count} units that were followed, for only {percent(self.turned)} of "
             "their strength has turned to leading directions: nothing is reduced"
@@ -187,10 +185,10 @@ class FromData(Claim):
     def lines(self) -> Iterator[str]:
         """Say it on the terminal, with the timeline."""
         yield self.sentence
-        for rise in self.timeline[:10]:
+        for drop in self.timeline[:10]:
             yield (
-                f"  step {rise.step}: {rise.unit} rises, loss {percent(rise.loss_before)} to "
-                f"{percent(rise.loss_after)} of L(0)"
+                f"  step {drop.step}: units of {drop.unit} grow, loss {percent(drop.loss_before)} "
+                f"to {percent(drop.loss_after)} of L(0)"
             )
 
     def says(self) -> Iterator[Block]:
@@ -198,14 +196,20 @@ class FromData(Claim):
         yield say("{said}", said=Strong(f"{self.sentence[:1].upper()}{self.sentence[1:]}."))
         if self.timeline:
             yield Table(
-                header=("units with the gate of", "half risen at step", "loss before", "after"),
+                header=("fastest at step", "units that grow have the gate of", "before", "after"),
                 rows=tuple(
-                    (r.unit, str(r.step), percent(r.loss_before), percent(r.loss_after))
-                    for r in self.timeline
+                    (str(d.step), d.unit, percent(d.loss_before), percent(d.loss_after))
+                    for d in self.timeline
                 ),
-                caption="The timeline: when units with each gate rise, from the data alone; losses "
-                "over L(0) at a tenth and at nine tenths of their largest strength.",
-                alignment="lrrr",
+                caption="The timeline, from the data alone: drops of the loss, and losses over "
+                "L(0) before and after.",
+                alignment="rlrr",
+            )
+            yield Figure(
+                name="timeline",
+                alt="Share of the units' strength that has each gate, over training.",
+                caption="Gates over time, from the data alone: each row is the share of the units' "
+                "strength that is nearest to a gate, from none (light) to all (dark).",
             )
         yield Details(summary="Gates from the data, and how many units", blocks=self._folded())
 
@@ -319,27 +323,41 @@ class FromData(Claim):
     def _pattern(self, gate: np.ndarray) -> str | None:
         return None if len(gate) > _MOST_PATTERN else "".join("/10"[sign] for sign in gate)
 
-    def _rises(self) -> Iterator[Rise]:
-        """Yield when the units nearest to each gate rise."""
-        looks, losses = self.network.looks, self.network.losses / self.network.losses[0]
+    @cached_property
+    def strengths(self) -> np.ndarray:
+        """Strength of the first draw's units nearest to each pathway's gate, (looks, pathways)."""
         gates = np.array([signs_of(pathway) for pathway in self.spec.pathways])
-        strength = np.zeros((len(looks), len(gates)))
-        for row, look in zip(strength, looks, strict=True):
+        found = np.zeros((len(self.network.looks), len(gates)))
+        for row, look in zip(found, self.network.looks, strict=True):
             missed = [((look.seen > 0) != (gate > 0)) @ np.abs(gate) for gate in gates]
             np.add.at(row, np.argmin(missed, axis=0), look.sizes)
-        for name, gate, course in zip(
-            [p.name for p in self.spec.pathways], gates, strength.T, strict=True
-        ):
-            if course.max() <= (1 - TURNED) * strength.sum(axis=1).max():
-                continue
-            begins, half, ends = (looks[int(np.argmax(course >= r * course.max()))] for r in _RISES)
-            yield Rise(
-                step=half.step,
-                unit=name,
-                gate=self._pattern(gate),
-                loss_before=float(losses[begins.step]),
-                loss_after=float(losses[ends.step]),
+        return found
+
+    @cached_property
+    def timeline(self) -> tuple[Drop, ...]:
+        """The drops of the loss, each with the gate whose units grow most meanwhile."""
+        losses = self.network.losses / self.network.losses[0]
+        grid = np.geomspace(max(1, self.network.horizon), len(losses) - 1, _TIMES)
+        curve = np.interp(grid, np.arange(len(losses)), losses)
+        falls = -np.gradient(curve, np.log(grid))
+        peaks, _ = find_peaks(falls, prominence=_LEAST_DROP)
+        valleys = [low + int(np.argmin(falls[low:high])) for low, high in pairwise(peaks)]
+        ends = [0, *valleys, _TIMES - 1]
+        looks = [look.step for look in self.network.looks]
+        strength = np.array([np.interp(grid[ends], looks, row) for row in self.strengths.T])
+        found = []
+        for place, (peak, (low, high)) in enumerate(zip(peaks, pairwise(ends), strict=True)):
+            unit = self.units[int(np.argmax(np.diff(strength)[:, place]))]
+            found.append(
+                Drop(
+                    step=round(grid[peak]),
+                    unit=unit.name,
+                    gate=unit.gate,
+                    loss_before=float(curve[low]),
+                    loss_after=float(curve[high]),
+                )
             )
+        return tuple(d for d in found if d.loss_before - d.loss_after >= _LEAST_DROP)
 
 
 def signs_of(pathway: PathwaySpec) -> np.ndarray:
@@ -374,7 +392,7 @@ def _half_times(derivation: Derivation) -> dict[str, float | None]:
     return {}
 
 
-def timeline_of(derivation: Derivation) -> tuple[Rise, ...]:
+def timeline_of(derivation: Derivation) -> tuple[Drop, ...]:
     """Return the timeline, an entry of derivation.json."""
     found = derivation.ask(found_of)
     return () if found is None else found.timeline

@@ -7,10 +7,10 @@ does afterwards depends, to leading order, on the second moment of what units ca
 
 once their outputs reach ε of the targets, the *horizon*: S_i = H σ² e^{2 growth}/N of N units that
 were followed, as many as the network has, for what H units happen to be like is part of what
-networks do in the mean. A gate's units are replaced by 2r that have the same moment, r its rank beside the
-leading eigenvector m: √(λ₁/2r) m ± ρ_k √(Λ/2) Eᵀ with the rows ρ_k of a random rotation, for units
-far out on one axis would leave their gate too early. Gates of nearly one direction are taken
-together. Gradient descent on these few units from the horizon on is the prediction.
+networks do in the mean. A gate's units are replaced by 2r that have the same moment, r its rank
+beside the leading eigenvector m: √(λ₁/2r) m ± ρ_k √(Λ/2) Eᵀ with the rows ρ_k of a random rotation,
+for units far out on one axis would leave their gate too early. Gates of nearly one direction are
+taken together. Gradient descent on these few units from the horizon on is the prediction.
 
 Nothing is set by hand and no network is seen: what ε, the number of units and the rotations change
 is measured (draws of units and rotations are independent, and ε is halved). Where units have not

@@ -14,6 +14,7 @@ from symreln.claims.curves import in_phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.edges import edges_of
 from symreln.claims.pathway_orbits import mode_orbits
+from symreln.claims.rules import rule_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.report.chapters.mode_tables import drawn_vectors
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from symreln.claims.curves import ModeCurve, Prediction
+    from symreln.effective.found import FromData
     from symreln.experiment.strengths import ModeMeasured
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
@@ -47,6 +49,8 @@ _MEASURED = 0.035
 #: Rows of vectors up to which they have names.
 _MOST_NAMES = 16
 _ROW, _ROWS = 0.17, 3.2  # inches: height of a row of gates, and of all of them at most
+#: Columns of gates over time, and how many runs of them have names.
+_MOMENTS, _RUNS = 120, 6
 _NEAR, _DROP = 0.02, 0.05  # shares of the axes: marks within the first are apart by the second
 TIME = r"time $t$ (full-batch steps)"
 #: As the closed form of L(t) is printed, whatever the training descends.
@@ -80,6 +84,9 @@ def modes_sketches(
 def still_sketches(derivation: Derivation) -> list[Sketch]:
     """Sketch the gates and the spectra; not those that float64 has no room for."""
     sketches = [_gates(derivation)]
+    found = derivation.ask(rule_of("found"))
+    if found is not None:
+        sketches.append(_timeline(found))
     shared = derivation.ask(edges_of)
     if shared is not None and len(shared.graph.edges) <= _MOST_EDGES:
         uses = [shared.uses[place] for place in range(len(shared.graph.edges))]
@@ -114,6 +121,20 @@ def _gates(derivation: Derivation) -> Sketch:
         curves=tuple(_gate_marks(values, edges)),
     )
     return Sketch.of("gates", panel, height=0.75 + min(_ROW * len(values), _ROWS))
+
+
+def _timeline(found: FromData) -> Sketch:
+    """Return the figure of the gates that come from the data, rows over time."""
+    steps = np.array([look.step for look in found.network.looks])
+    grid = np.linspace(0, steps[-1], _MOMENTS + 1)
+    shares = found.strengths / np.maximum(found.strengths.sum(axis=1, keepdims=True), 1e-300)
+    values = np.array([np.interp(grid[1:], steps, row, left=0.0) for row in shares.T])
+    ends = np.linspace(0, steps[-1], _RUNS + 1).round().astype(int).tolist()
+    columns = [(f"to {end}", _MOMENTS // _RUNS) for end in ends[1:]]
+    names = tuple(unit.name for unit in found.units)
+    cells = Cells(values=values, rows=names, columns=tuple(columns), scale=1.0)
+    panel = Panel(x="training time (steps)", cells=cells)
+    return Sketch.of("timeline", panel, height=0.75 + min(_ROW * len(values), _ROWS))
 
 
 def _gate_cells(

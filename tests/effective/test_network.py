@@ -1,0 +1,105 @@
+"""The effective network: moments, a known state at the horizon, and networks trained here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symreln.effective import network as effective
+from symreln.effective.network import EffectiveNetwork, effective_network
+from symreln.laws.early_phase import EarlyMode, followed
+from symreln.laws.mean_field import Descent
+from tests.laws.test_early_phase import placed
+
+XOR = np.array([[1.0, -1, 1, -1], [1, -1, -1, 1]]), np.array([[1.0, 1, -1, -1]])
+SMALL = Descent(hidden=200, init_std=(1e-4, 1e-4), step=0.04, steps=1200)
+
+
+def hierarchy() -> tuple[np.ndarray, np.ndarray]:
+    """Two items in two contexts: one gate, open on all samples, is the fastest."""
+    x = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
+    return x, np.array([[1.0, 1, 1, 1], [1, 0, 1, 0], [1, 0, 0, 0]])
+
+
+def trained(x: np.ndarray, y: np.ndarray, how: Descent, seeds: int) -> np.ndarray:
+    """Train whole networks, step by step, in the plainest way; return the mean loss."""
+    curves = []
+    for seed in range(seeds):
+        random = np.random.default_rng(1000 + seed)
+        w = how.init_std[0] * random.standard_normal((how.hidden, len(x)))
+        b = how.init_std[1] * random.standard_normal((len(y), how.hidden))
+        losses = []
+        for _ in range(how.steps):
+            seen = np.maximum(w @ x, 0)
+            error = (y - b @ seen) / x.shape[1]
+            losses.append(0.5 * x.shape[1] * np.square(error).sum())
+            b, w = b + how.step * error @ seen.T, w + how.step * ((b.T @ error) * (w @ x > 0)) @ x.T
+        curves.append(losses)
+    return np.mean(curves, axis=0)
+
+
+def made(x: np.ndarray, y: np.ndarray, how: Descent, **changed: object) -> EffectiveNetwork:
+    found = effective_network(x, y, how, **changed)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("data", [XOR, hierarchy()])
+def test_the_prediction_is_that_of_trained_networks(data):
+    found, losses = made(*data, SMALL), trained(*data, SMALL, 12)
+    assert losses[-1] < 0.5 * losses[0]  # they learn
+    assert np.abs(found.losses - losses).max() < 0.03 * losses[0]
+    assert found.count < SMALL.hidden / 2
+
+
+def test_units_have_the_moments_of_their_gates():
+    x, y = hierarchy()
+    horizon = effective._horizon(x, y, SMALL, 0.002, np.random.default_rng(3))
+    assert horizon is not None
+    units, quadrature = effective._units(horizon, 0.97, False, np.random.default_rng(4))
+    whole = sum(group.moment for group in effective._grouped(horizon, 0.97))
+    assert not quadrature
+    assert np.allclose(units.T @ units, whole, rtol=0, atol=2e-4 * np.trace(whole))
+
+
+def test_the_state_at_the_horizon_is_the_closed_form():
+    # One gate open on all samples: κ H units grow along its leading mode, as in a linear network.
+    x, y = hierarchy()
+    how = Descent(hidden=4000, init_std=(1e-6, 1e-6), step=0.01, steps=5000)
+    found = made(x, y, how)
+    (group,) = found.groups
+    assert (group.signs == 1).all()
+    sigma = found.span.T @ y @ x.T / x.shape[1]
+    u, s, vt = np.linalg.svd(sigma)
+    leading = np.r_[vt[0], u[:, 0]] / np.sqrt(2)
+    assert abs(group.direction @ leading) > 1 - 1e-4
+    mode = EarlyMode(pathway=0, inputs=(0, 1, 2, 3), s=s[0], u=found.span @ u[:, :1], v=vt[:1].T)
+    kappa = followed(
+        [mode], [0], seed=0, inputs=x, targets=placed(y), gates=np.ones((1, 4)), step=0.01
+    )[1][0].kappa
+    strength = kappa * how.hidden * 1e-12 * (1 + how.step * s[0]) ** (2 * found.horizon)
+    measured = np.square(found.units @ leading).sum(axis=1)
+    assert measured.mean() == pytest.approx(strength, rel=0.05)  # 8 draws of 2000 units
+
+
+def test_what_is_known_of_its_errors():
+    found = made(*XOR, SMALL)
+    again = made(*XOR, SMALL, draws=2)
+    assert (again.drawn == found.drawn[:2]).all()
+    half = made(*XOR, SMALL, epsilon=effective.EPSILON / 2)
+    assert half.horizon < found.horizon
+    assert np.abs(half.losses - found.losses).max() < 0.01 * found.losses[0]
+
+
+def test_units_that_have_not_turned_go_on_themselves():
+    random = np.random.default_rng(0)
+    x, y = random.random((20, 60)), np.eye(4)[random.integers(4, size=60)].T
+    found = made(x, y, Descent(hidden=40, init_std=(0.05, 0.05), step=0.05, steps=200))
+    assert found.quadrature
+    assert found.count == 40
+
+
+def test_where_no_unit_grows_there_is_no_prediction():
+    cube = np.array([[1.0 - 2 * (i >> k & 1) for i in range(8)] for k in range(3)])
+    # Each half-space and its opposite see opposite parity: nothing drives a unit.
+    assert effective_network(cube, cube.prod(axis=0)[None], SMALL) is None

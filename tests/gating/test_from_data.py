@@ -1,0 +1,120 @@
+"""Specs without pathways: the gates of the paper from the data alone, and everything after."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.errors import InputError, SpecError
+from symreln.specs.files import parse_toml
+from symreln.specs.reader import read_spec
+from symreln.specs.written_spec import spec_toml
+
+NETWORK = sr.network(hidden=200, init_std="1/10000", learning_rate="1/25", loss="mean", steps=1200)
+X, Y = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]]), np.array([1, 1, -1, -1])
+
+
+@pytest.fixture(scope="module")
+def contextual() -> sr.Derivation:
+    whole = sr.load("contextual-3").at_values()
+    rows = (whole.dataset.inputs.to_numpy().T, whole.dataset.targets.to_numpy().T)
+    how = sr.network(hidden=700, init_std="1/140000", learning_rate="1/1000", steps=8001)
+    labels = {"context": whole.dataset.labels["context"]}
+    return sr.derive(sr.spec(*rows, labels=labels, network=how))
+
+
+def test_contextual_data_alone_give_the_gates_of_the_paper(contextual):
+    given = sr.derive(sr.load("contextual-3").at_values())
+    found = [(p.gate, p.inputs, p.stage) for p in contextual.spec.pathways]
+    assert found == [(p.gate, p.inputs, p.stage) for p in given.spec.pathways]
+    names = ["common", "not_context_1", "not_context_2", "not_context_3"]
+    assert [p.name for p in contextual.spec.pathways] == names
+    for one, other in zip(contextual.modes, given.modes, strict=True):
+        assert (one.s, one.d_eff, one.multiplicity) == (other.s, other.d_eff, other.multiplicity)
+
+
+def test_its_timeline_is_in_the_order_of_the_stages(contextual):
+    drops = contextual.to_json()["timeline"]
+    assert drops[0]["unit"] == "common"
+    assert abs(drops[0]["step"] - 352) < 40  # where its leading mode's closed form has half risen
+    assert drops[0]["loss_after"] == pytest.approx(1 - 165 / 528, abs=0.02)  # s²/2d over L(0)
+    assert drops[-1]["unit"].startswith("not_context")
+    for before, after in pairwise(drops):
+        assert before["step"] < after["step"]
+        assert before["loss_after"] == after["loss_before"]
+
+
+def test_xor_has_four_partial_gates_each_certified():
+    found = sr.derive(sr.spec(X, Y, network=NETWORK)).to_json()["found"]
+    assert {unit["gate"] for unit in found["units"]} == {"10//", "01//", "//10", "//01"}
+    for unit in found["units"]:
+        assert unit["certified"]
+        assert unit["speed"] == pytest.approx(np.sqrt(2) / 4)
+        assert unit["kind"] == "neuron"
+    assert sum(unit["share"] for unit in found["units"]) == pytest.approx(1, abs=1e-3)
+
+
+def test_samples_in_another_order_have_the_same_gates():
+    order = [2, 0, 3, 1]
+    one, other = (
+        sr.derive(sr.spec(x, y, network=NETWORK)).to_json()["found"]["units"]
+        for x, y in ((X, Y), (X[order], Y[order]))
+    )
+    moved = {"".join(unit["gate"][k] for k in order) for unit in one}
+    assert moved == {unit["gate"] for unit in other}
+
+
+def test_the_saved_spec_has_its_gates_and_says_where_they_are_from(tmp_path):
+    derivation = sr.derive(sr.spec(X, Y, network=NETWORK))
+    derivation.save(tmp_path)
+    for again in (
+        sr.open(tmp_path).spec,
+        read_spec(parse_toml(spec_toml(derivation.spec).encode(), "found.toml")[0], tasks=()),
+    ):
+        assert again.find == "data"
+        gates = [
+            [(p.name, p.gate, p.boundary, p.inputs, p.stage) for p in each.pathways]
+            for each in (again, derivation.spec)
+        ]
+        assert gates[0] == gates[1]
+    assert sr.open(tmp_path).to_json()["found"] == derivation.to_json()["found"]
+
+
+def test_networks_are_judged_by_the_effective_network():
+    report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=6, diagnosis=False)
+    told = report.to_json()
+    assert told["judged"] == "effective"
+    assert told["verdict"] == "agrees"
+    assert told["free_constants"] == 0
+    assert told["metrics"]["effective_vs_relu"] == told["metrics"]["theory_vs_relu"]
+    assert report.distance("theory_vs_relu") < 0.03
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"activation": "linear"}, r"network\.activation.*for gates from the data"),
+        ({"weight_decay": "1/10"}, r"network\.weight_decay.*for gates from the data"),
+        ({"strength0": "1/10"}, r"network\.strength0.*for gates from the data"),
+    ],
+)
+def test_networks_without_such_gates_are_refused(changed, message):
+    with pytest.raises(SpecError, match=message):
+        sr.spec(X, Y, network={**NETWORK, **changed})
+
+
+def test_what_is_missing_is_said():
+    with pytest.raises(SpecError, match=r"pathway.*or \[network\] for gates from the data"):
+        sr.spec(X, Y)
+    free = {"a": {"positive": True}}
+    with pytest.raises(SpecError, match=r"a\.value.*for gates from the data"):
+        sr.spec([["a", 1], [-1, -1]], [1, -1], network=NETWORK, parameters=free)
+
+
+def test_where_nothing_grows_nothing_is_found():
+    short = {**NETWORK, "steps": 20}
+    with pytest.raises(InputError, match="no hidden unit whose output is felt"):
+        sr.derive(sr.spec(X, Y, network=short))
