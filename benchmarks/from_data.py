@@ -1,9 +1,10 @@
 """Gates from the data alone against training: how far every prediction is from ReLU networks.
 
 ``python -m benchmarks.from_data [--seeds 20] [NAME …]`` prints a row a data set: max and mean
-|ΔL|/L(0) in percent and the error of the drop time of the effective network, its units and gates, and beside
-it max |ΔL|/L(0) of the seed floor, of the found gates held fixed (a gated network), of the law of
-gates at its best order and of the mean-field simulation. Needs ``symreln[data]``.
+|ΔL|/L(0) in percent and the error of the drop time of the effective network, its units (* where
+nothing is reduced) and gates, and how far it says that it is certain; beside it max |ΔL|/L(0) of
+the seed floor, of the found gates held fixed (a gated network), of the mean-field simulation, and
+of the law of gates at its best order; seconds of the derivation. Needs ``symreln[data]``.
 """
 
 from __future__ import annotations

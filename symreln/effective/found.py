@@ -18,6 +18,7 @@ from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.constants import Constant
 from symreln.claims.curves import Prediction
+from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import closed_forms
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Details, Figure, Strong, Table
@@ -29,6 +30,7 @@ from symreln.effective.network import (
     descent_of,
     effective_network,
     effective_of,
+    nearest_gates,
 )
 from symreln.errors import InputError
 from symreln.networks.pathway import PathwaySpec
@@ -325,12 +327,13 @@ class FromData(Claim):
 
     @cached_property
     def strengths(self) -> np.ndarray:
-        """Strength of the first draw's units nearest to each pathway's gate, (looks, pathways)."""
-        gates = np.array([signs_of(pathway) for pathway in self.spec.pathways])
+        """Strength of the units nearest to each pathway's gate, a draw, shape (looks, pathways)."""
+        gates = np.array([gate_floats(pathway) for pathway in self.spec.pathways])
+        inputs = self.spec.dataset.arrays[0]
         found = np.zeros((len(self.network.looks), len(gates)))
         for row, look in zip(found, self.network.looks, strict=True):
-            missed = [((look.seen > 0) != (gate > 0)) @ np.abs(gate) for gate in gates]
-            np.add.at(row, np.argmin(missed, axis=0), look.sizes)
+            nearest = nearest_gates(look.seen(inputs), gates)
+            np.add.at(row, nearest, look.sizes(inputs) / len(look.units))
         return found
 
     @cached_property

@@ -57,8 +57,9 @@ HELD, ALIKE = 0.999, 0.97
 _RANK, _LARGE, _SMALL = 1e-10, 0.01, 1e-4
 #: Share of the strength along the leading directions of gates, above which units have turned.
 TURNED = 0.95
-#: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios.
-_LOOKS = 60
+#: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios; and
+#: numbers that are kept of them at most.
+_LOOKS, _KEPT = 60, 5e7
 
 
 @record(eq=False)
@@ -84,12 +85,37 @@ class Group:
 
 @record(eq=False)
 class Look:
-    """Units of the first draw at a step: their w·x, shape (units, P), and ‖w‖‖b‖."""
+    """Units of every draw at a step.
+
+    Attributes:
+        step: The step.
+        units: (w, b) in the targets' span, shape (draws, units, n_x + rank); float32.
+    """
 
     step: int
-    seen: np.ndarray
-    sizes: np.ndarray
-    directions: np.ndarray
+    units: np.ndarray
+
+    def seen(self, inputs: np.ndarray) -> np.ndarray:
+        """Return w·x of all units of all draws, shape (draws · units, P)."""
+        return (self.units[:, :, : len(inputs)] @ inputs).reshape(-1, inputs.shape[1])
+
+    def sizes(self, inputs: np.ndarray) -> np.ndarray:
+        """Return ‖w‖‖b‖ of all units of all draws, shape (draws · units,)."""
+        parts = np.split(self.units, [len(inputs)], axis=2)
+        lengths = [np.linalg.norm(part, axis=2).ravel() for part in parts]
+        return lengths[0] * lengths[1]
+
+
+def nearest_gates(seen: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Return the gate that reproduces each unit's outputs best, as trained networks are looked at.
+
+    Args:
+        seen: w·x, shape (…, P).
+        gates: 0 or 1, shape (gates, P).
+    """
+    squares = np.square(seen)
+    active = np.where(seen > 0, squares, 0.0)
+    return np.argmin(active @ (1 - gates).T + (squares - active) @ gates.T, axis=-1)
 
 
 @record(eq=False)
@@ -105,7 +131,7 @@ class EffectiveNetwork:
         count: Units of a draw, the largest.
         quadrature: Whether units were drawn by their strength, in place of moments.
         groups: Of all draws together, the strongest first.
-        looks: At units of the first draw.
+        looks: At the units, from the horizon on.
         span: Orthonormal basis of the targets' columns, shape (n_y, rank).
     """
 
@@ -210,9 +236,8 @@ def effective_network(
     units = np.array([np.pad(each, ((0, count - len(each)), (0, 0))) for each, _ in made])
     starts = [min(descent.steps - 1, round(each.time / descent.step)) for each in reached]
     with phase("effective network"):
-        drawn, looks = _side_by_side(
-            inputs, reached[0].span.T @ targets, descent, units, starts, 2 if costly else 1
-        )
+        span = reached[0].span
+        drawn, looks = _descend(inputs, span.T @ targets, descent, units, starts, 1 + costly)
     if not np.isfinite(drawn).all():
         msg = "effective network: its units diverge. Lower network.learning_rate"
         raise InputError(msg)
@@ -225,7 +250,7 @@ def effective_network(
         quadrature=any(many for _, many in made),
         groups=tuple(_grouped(_pooled(reached), alike)),
         looks=looks,
-        span=reached[0].span,
+        span=span,
     )
 
 
@@ -339,14 +364,15 @@ def _of_moment(group: Group, total: float, rng: np.random.Generator) -> np.ndarr
     return np.concatenate([along + beside, along - beside])
 
 
-def look_steps(begin: int, steps: int) -> np.ndarray:
-    """Return the steps from the horizon on at which units are looked at."""
-    left = steps - 1 - begin
-    by_ratio = np.geomspace(1, max(1, left), _LOOKS)
-    return begin + np.unique(np.r_[0, np.linspace(0, left, _LOOKS), by_ratio].round().astype(int))
+def _look_steps(begin: int, steps: int, size: int) -> list[int]:
+    """Return the steps from the horizon on at which units of so many numbers are looked at."""
+    left, count = steps - 1 - begin, int(min(_LOOKS, max(4, _KEPT // size)))
+    by_ratio = np.geomspace(1, max(1, left), count)
+    evenly = np.linspace(0, left, count)
+    return np.unique((begin + np.concatenate([evenly, by_ratio])).round().astype(int)).tolist()
 
 
-def _side_by_side(
+def _descend(
     x: np.ndarray,
     y: np.ndarray,
     descent: Descent,
@@ -354,49 +380,44 @@ def _side_by_side(
     starts: list[int],
     threads: int,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
-    """Return what :func:`_descend` does, of parts of the draws in threads of their own."""
+    """Return the losses of every draw at all steps, and looks at the units.
+
+    Args:
+        x: X.
+        y: Y in its span.
+        descent: How units are trained.
+        units: (w, b) of every draw at its horizon.
+        starts: The steps of these.
+        threads: How many share the draws.
+    """
+    steps = _look_steps(starts[0], descent.steps, 2 * units.size)
+    losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
+    # A draw that is looked at before its horizon is as it is there.
+    kept = np.repeat(units[None].astype(np.float32), len(steps), axis=0)
     parts = np.array_split(np.arange(len(units)), min(threads, len(units)))
+
+    def descend(part: np.ndarray) -> None:
+        first, second = (each.copy() for each in np.split(units[part], [len(x)], axis=2))
+        looks = {at: place for place, at in enumerate(steps)}
+        rate, x_t, y_t = descent.step / x.shape[1], np.ascontiguousarray(x.T), y.T
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            for step in range(descent.steps - min(starts)):
+                seen = first @ x
+                gates = seen > 0
+                held = seen * gates
+                error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
+                squares = np.einsum("dpr,dpr->d", error, error)
+                for place, draw in enumerate(part):
+                    now = step + starts[draw]
+                    if now < descent.steps:
+                        losses[draw, now] = 0.5 * squares[place] / x.shape[1]
+                    if now in looks:
+                        kept[looks[now], draw, :, : len(x)] = first[place]
+                        kept[looks[now], draw, :, len(x) :] = second[place]
+                drive = (second @ error.transpose(0, 2, 1)) * gates
+                second += rate * (held @ error)
+                first += rate * (drive @ x_t)
+
     with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
-        asked = [
-            pool.submit(_descend, x, y, descent, units[part], [starts[k] for k in part])
-            for part in parts
-        ]
-        found = [each.result() for each in asked]
-    return np.concatenate([losses for losses, _ in found]), found[0][1]
-
-
-def _descend(
-    x: np.ndarray, y: np.ndarray, descent: Descent, units: np.ndarray, starts: list[int]
-) -> tuple[np.ndarray, tuple[Look, ...]]:
-    """Return the losses of every draw at all steps, and looks at the first one."""
-    samples, begin = x.shape[1], min(starts)
-    first, second = units[:, :, : len(x)].copy(), units[:, :, len(x) :].copy()
-    losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / samples)
-    looks, asked = [], {*look_steps(starts[0], descent.steps).tolist()}
-    rate, x_t, y_t = descent.step / samples, np.ascontiguousarray(x.T), y.T
-    with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
-        for step in range(descent.steps - begin):
-            seen = first @ x
-            gates = seen > 0
-            held = seen * gates
-            error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
-            loss = 0.5 * np.einsum("dpr,dpr->d", error, error) / samples
-            for draw, start in enumerate(starts):
-                if step + start < descent.steps:
-                    losses[draw, step + start] = loss[draw]
-            if step + starts[0] in asked:
-                looks.append(_look(step + starts[0], seen[0], first[0], second[0]))
-            drive = (second @ error.transpose(0, 2, 1)) * gates
-            second += rate * (held @ error)
-            first += rate * (drive @ x_t)
-    return losses, tuple(looks)
-
-
-def _look(step: int, seen: np.ndarray, first: np.ndarray, second: np.ndarray) -> Look:
-    lengths = [np.linalg.norm(each, axis=1) for each in (first, second)]
-    return Look(
-        step=step,
-        seen=seen.copy(),
-        sizes=lengths[0] * lengths[1],
-        directions=np.hstack([first, second]),
-    )
+        list(pool.map(descend, parts))
+    return losses, tuple(Look(step=at, units=each) for at, each in zip(steps, kept, strict=True))

@@ -23,6 +23,7 @@ from symreln.experiment.predictions import predict_all
 from symreln.experiment.representation import compare_representations
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.training import train_pair
+from symreln.experiment.units_met import met_looks, units_met
 from symreln.specs.arguments import check_counts, instance_of
 from symreln.train.record import Recording
 
@@ -64,7 +65,7 @@ def validate(
         predictions.kappas,
         seeds,
         rng,
-        marks=(*marks(predictions.prediction), *(step for _, step in ends)),
+        marks=(*marks(predictions.prediction), *(s for _, s in ends), *met_looks(numbers)),
     )
     aligned = None
     if not numbers.known.plain.holds and not numbers.by_edges:
@@ -83,6 +84,7 @@ def validate(
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, predictions.prediction, network, gdln),
         gates=gates_held(numbers, network, ends),
+        met=units_met(numbers, network),
         rng=rng,
         law=law,
         **_seen_gates(numbers, network),

@@ -36,6 +36,7 @@ from symreln.experiment.predictions import Predictions
 from symreln.experiment.rows import FLOOR, PUBLISHED_ROWS, Row, named
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.uninformative import Uninformative, why_uninformative
+from symreln.experiment.units_met import UnitsMet
 from symreln.experiment.verdicts import (
     Verdict,
     gates_verdict,
@@ -71,6 +72,7 @@ class Validation(Immutable, Predictions):
             infinitely small steps, "…_vs_aligned" what starts as closed forms assume.
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
+        met: Whether units are where the effective network has them; None where gates are given.
         diagnosis: What was replaced where theory and training disagree, and what it left.
         gdln_alignment: One entry a pathway.
         drift: How far the network's gates move; None for a linear network.
@@ -87,6 +89,7 @@ class Validation(Immutable, Predictions):
     pairs: Mapping[str, CurvePair]
     rng: int
     gates: GatesHeld | str = "the gates of the units were not recorded"
+    met: UnitsMet | None = None
     diagnosis: tuple[Row, ...] = ()
     gdln_alignment: tuple[PathwayAlignment, ...] = ()
     drift: GateDrift | None = None

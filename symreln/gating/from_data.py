@@ -59,7 +59,7 @@ def with_gates(spec: Spec) -> Spec:
     left, reached = _left(inputs, targets, gates), network.losses[-1] + _LEFT * network.losses[0]
     if 0.5 * np.square(left).sum() / len(left.T) > reached:
         room = _MOST_INPUTS // len(inputs) - len(gates)
-        later = [*_later(network, gates, min(_CLUSTERS, room))]
+        later = [*_later(network, inputs, gates, min(_CLUSTERS, room))]
         gates, stages = gates + later, stages + [2] * len(later)
     names = _names(spec.dataset, gates)
     pathways = tuple(
@@ -86,12 +86,13 @@ def _first(network: EffectiveNetwork, most: int) -> Iterator[tuple[int, ...]]:
 
 
 def _later(
-    network: EffectiveNetwork, before: Sequence[tuple[int, ...]], most: int
+    network: EffectiveNetwork, inputs: np.ndarray, before: Sequence[tuple[int, ...]], most: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield the gates around which units gather at the end, in as many clusters as tell apart."""
     look = network.looks[-1]
-    alive = look.sizes > 0
-    rows = distinct_rows((look.seen[alive] > 0).astype(float), look.sizes[alive])
+    seen, sizes = look.seen(inputs), look.sizes(inputs)
+    alive = sizes > 0
+    rows = distinct_rows((seen[alive] > 0).astype(float), sizes[alive])
     tried = [kmeans(rows, k, _SEED) for k in range(2, min(most, len(rows.values) - 1) + 1)]
     if not tried:
         return

@@ -123,6 +123,7 @@ def beside_clauses(validation: Validation) -> list[str]:
     found = [
         *(_failed_text(validation, pair) for pair in validation.failing),
         validation.no_network,
+        "" if validation.met is None else validation.met.sentence,
         _gate_law_sentence(validation.law),
         *(each.sentence() for each in validation.narrow),
     ]

@@ -104,6 +104,7 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
             ],
             "why_no_losses": law.why_not or None,
         },
+        **({} if validation.met is None else {"units": encode(validation.met)}),
         "modes": _modes(validation, encode) if validation.modes else None,
         **({"narrow": encode(validation.narrow)} if validation.narrow else {}),
         **_representations(validation),

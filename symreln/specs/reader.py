@@ -250,8 +250,8 @@ def _check_findable(
 ) -> None:
     """Add a problem where no gates can come from the data."""
     if "network" not in tables:
-        found, needed = "nothing", "at least one [[pathway]], or [network] for gates from the data"
-        problems.add("pathway", found, needed, 'For example: name = "shared" and gate = "all"')
+        one = 'at least one [[pathway]] with name = "shared" and gate = "all"'
+        problems.add("pathway", "nothing", f"{one}, or [network] for gates from the data")
     if network is not None:
         usual = "a ReLU network of two layers without this key, for gates from the data"
         hint = "Or give gates: a linear network has one [[pathway]], open on all samples."

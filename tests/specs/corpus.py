@@ -111,6 +111,18 @@ SPECS: tuple[tuple[str, str], ...] = (
     # -- missing
     ("no-dataset", PATHWAY),
     ("no-pathway", OWN),
+    ("find-other", own('[gates]\nfind = "network"')),
+    ("find-key", own("[gates]\nmethod = 1")),
+    *(
+        (f"find-{key}", f'{OWN}[network]\nhidden=2\ninit_std=1\nlearning_rate=1\nsteps=9\n{told}')
+        for key, told in (
+            ("linear", 'activation = "linear"'),
+            ("decay", "weight_decay = 1"),
+            ("layers", 'layers = 3\nactivation = "linear"'),
+            ("start", "strength0 = 1"),
+            ("without-value", "[parameters.a]\npositive = true"),
+        )
+    ),
     ("no-name", f"{OWN}[[pathway]]\ngate = 'all'\n"),
     ("no-hidden", own("[network]\ninit_std=1\nlearning_rate=1\nsteps=1")),
     ("no-contexts", f'[dataset]\ntask = "contextual"\n{PATHWAY}'),
