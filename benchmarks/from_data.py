@@ -150,7 +150,7 @@ def _row(spec: sr.Spec, seeds: int) -> Iterator[str]:
     yield f"{100 * judged.max_abs_over_initial:.2f}"
     yield f"{100 * judged.mean_abs_over_initial:.2f}"
     yield f"{judged.drop_time_error_steps}"
-    yield f"{units['count']}{'*' * units['quadrature']} of {found.network.settings.hidden}"  # type: ignore[union-attr]
+    yield f"{units['count']}{'*' * (not units['reduced'])} of {found.network.settings.hidden}"  # type: ignore[union-attr]
     yield f"{len(units['units'])}"
     yield f"{100 * units['within']:.2f}"
     yield from shown

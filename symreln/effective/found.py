@@ -24,8 +24,9 @@ from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Details, Figure, Strong, Table
 from symreln.document.typeset import say
 from symreln.effective.network import (
-    ALIKE,
+    COMPARED,
     EPSILON,
+    REDUCED,
     EffectiveNetwork,
     descent_of,
     effective_network,
@@ -40,13 +41,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.specs.spec import Spec
 
-#: Draws that are compared where one thing is changed.
-_COMPARED = 2
-#: What smaller effective networks are made of: a cosine from which gates are taken together, and
-#: whether each keeps its leading direction alone.
-_FEWER = ((ALIKE, True), (0.9, False), (0.9, True), (0.7, True))
-#: Change of the loss over L(0) that a smaller one may make to be shown for the whole.
-_SHOWN = 0.01
 #: Samples, inputs and boundary samples above which a gate is not certified.
 _MOST_CERTIFIED = (200, 16, 8)
 #: Samples above which JSON has no patterns.
@@ -118,32 +112,35 @@ class FromData(Claim):
     @cached_property
     def halved(self) -> float:
         """By how much halving ε changes the loss, over L(0)."""
-        return self._apart(self._other(epsilon=EPSILON / 2))
+        other = effective_network(
+            *self.spec.dataset.arrays,
+            descent_of(self.spec),
+            epsilon=EPSILON / 2,
+            way=self.network.way,
+            draws=COMPARED,
+        )
+        same = self.network.drawn[:COMPARED].mean(axis=0)
+        return 1.0 if other is None else float(np.abs(other.losses - same).max() / same[0])
 
     @cached_property
     def within(self) -> float:
-        """The larger one of that and the Monte Carlo error: how far the prediction is certain."""
-        return max(self.halved, self.network.error)
+        """The largest one of that, the change by the reduction, and the Monte Carlo error."""
+        changed = 0.0 if self.is_whole else self.network.tried[-1][1]
+        return max(self.halved, changed, self.network.error)
 
-    @cached_property
-    def fewer(self) -> tuple[tuple[int, float], ...]:
-        """Smaller effective networks: units, and how far their loss is from the whole one's.
-
-        None where nothing is reduced, for units have not turned.
-        """
-        if self.network.quadrature:
-            return ()
-        made = [self._other(alike=alike, neurons=single) for alike, single in _FEWER]
-        return tuple((each.count, self._apart(each)) for each in made if each is not None)
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is reduced."""
+        return self.network.way.name == "whole"
 
     @property
     def kind(self) -> Literal["neuron", "pathway"]:
         """Neurons where the leading direction of every gate says all, else pathways with modes."""
-        return "neuron" if self.fewer and self.fewer[0][1] <= _SHOWN else "pathway"
+        return "neuron" if self.network.way.name == "neurons" else "pathway"
 
     @property
     def turned(self) -> float:
-        """Share of the strength along leading directions at the horizon."""
+        """Share of the strength along leading directions of gates at the horizon."""
         return sum(group.share * group.leading for group in self.network.groups)
 
     @cached_property
@@ -159,10 +156,10 @@ class FromData(Claim):
             "epsilon_halved": self.halved,
             "horizon_steps": self.network.horizon,
             "count": self.network.count,
-            "quadrature": self.network.quadrature,
+            "reduced": not self.is_whole,
             "turned": self.turned,
             "within": self.within,
-            "fewer": [{"count": count, "within": apart} for count, apart in self.fewer],
+            "tried": [{"count": count, "within": apart} for count, apart in self.network.tried],
             "units": [{**each.values(), "kind": self.kind} for each in self.units],
         }
 
@@ -171,14 +168,15 @@ class FromData(Claim):
         """Which gates, which effective network, and how certain it is."""
         network, hidden = self.network, descent_of(self.spec).hidden
         names = few([each.name for each in self.units], 6)
-        what = (
-            f"all {network.count} units that were followed, for only {percent(self.turned)} of "
-            "their strength has turned to leading directions: nothing is reduced"
-            if network.quadrature
-            else f"an effective network of {network.count} units in place of {hidden}"
-        )
-        if network.count > hidden and not network.quadrature:
-            what += ", more than it has: a quadrature, no reduction"
+        what = f"an effective network of {network.count} {self.kind}s in place of {hidden} units"
+        if self.kind == "pathway":
+            what = f"an effective network of {network.count} units in place of {hidden}"
+        if self.is_whole:
+            what = (
+                f"all {network.count} units that were followed: no fewer that were tried change it "
+                f"by less than {percent(REDUCED)}, and {percent(self.turned)} of their strength "
+                "has turned to leading directions"
+            )
         return (
             f"gates from the data: {names}. The loss is predicted by {what}, from step "
             f"{network.horizon} on; it is certain to {percent(self.within)} of L(0)"
@@ -228,7 +226,7 @@ class FromData(Claim):
             )
             for each in self.units
         )
-        smaller = tuple((str(count), percent(apart)) for count, apart in self.fewer)
+        tried = tuple((str(count), percent(apart)) for count, apart in self.network.tried)
         return (
             say(
                 "Until outputs reach $\\epsilon$ of the targets each hidden unit grows alone. What "
@@ -245,10 +243,11 @@ class FromData(Claim):
                 alignment="llrrrl",
             ),
             Table(
-                header=("units", "from the whole one's loss"),
-                rows=((str(self.network.count), "–"), *smaller),
-                caption="How many units it takes: gates taken together from smaller cosines on, or "
-                "with their leading direction alone.",
+                header=("units", "change of the loss"),
+                rows=tried,
+                caption="How many units it takes: gates taken together from larger and larger "
+                "cosines on, with their leading directions alone or with their moments, and by how "
+                "much that changes the loss of all units that were followed, over L(0).",
                 alignment="rr",
             ),
         )
@@ -284,18 +283,6 @@ class FromData(Claim):
         if forms is None:
             return found
         return replace(found, closed_loss=forms.closed_loss, modes=forms.modes)
-
-    def _other(self, **changed: Any) -> EffectiveNetwork | None:
-        return effective_network(
-            *self.spec.dataset.arrays, descent_of(self.spec), draws=_COMPARED, **changed
-        )
-
-    def _apart(self, other: EffectiveNetwork | None) -> float:
-        """Return the distance of a changed network's loss from the same draws, over L(0)."""
-        if other is None:
-            return 1.0
-        same = self.network.drawn[:_COMPARED].mean(axis=0)
-        return float(np.abs(other.losses - same).max() / same[0])
 
     def _unit(self, pathway: PathwaySpec) -> FoundUnit:
         gate = signs_of(pathway)

@@ -13,8 +13,9 @@ for units far out on one axis would leave their gate too early. Gates of nearly 
 taken together. Gradient descent on these few units from the horizon on is the prediction.
 
 Nothing is set by hand and no network is seen: what ε, the number of units and the rotations change
-is measured (draws of units and rotations are independent, and ε is halved). Where units have not
-turned at the horizon moments do not say what they are: then those that were followed go on
+is measured: draws of units and rotations are independent, ε is halved, and of several ways to take
+gates together the one of the fewest units is used that changes the loss of all followed units by
+at most 1 % of L(0). Where there is none, as where units have not turned at the horizon, these go on
 themselves, which integrates the network's own distribution and reduces nothing.
 
 Float64, seeded. Sources: the alignment of single units is that of Maennel et al. 2018; alternating
@@ -25,9 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -35,7 +37,7 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of
-from symreln.errors import InputError
+from symreln.errors import InputError, LimitReachedError
 from symreln.laws.early_phase import Horizon, IsolatedUnits
 from symreln.laws.mean_field import Descent
 
@@ -46,20 +48,45 @@ if TYPE_CHECKING:
 _DRAWS, _SEED = 8, 43_043
 #: Multiplications from which half as many draws do, side by side: half a minute of one core.
 _LARGE_COST = 1e11
+#: Multiplications that are refused, ten minutes of one core, and what a step costs beside them.
+_MOST_COST, _OVERHEAD = 2e13, 2e6
 #: Outputs over targets at the horizon.
 EPSILON = 0.002
 #: Units that are followed in each draw: as many as the network has, at most these.
 _FOLLOWED = 2000
-#: Share of the strength that is kept, and cosine from which gates are taken together.
-HELD, ALIKE = 0.999, 0.97
-#: Eigenvalues of a moment that are kept: over its largest, in a gate of at least this share, and
-#: over the strength of all gates.
-_RANK, _LARGE, _SMALL = 1e-10, 0.01, 1e-4
-#: Share of the strength along the leading directions of gates, above which units have turned.
-TURNED = 0.95
+#: Eigenvalues of a moment that are kept: over its largest, in a gate of at least this share; in
+#: smaller ones, over this part of the strength that is given up.
+_RANK, _LARGE, _SMALL = 1e-10, 0.01, 0.1
+#: Change of the loss over L(0) that a reduction may make, and in how many draws it is measured.
+REDUCED, COMPARED = 0.01, 2
 #: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios; and
 #: numbers that are kept of them at most.
 _LOOKS, _KEPT = 60, 5e7
+
+
+@record(kw_only=False)
+class Way:
+    """How units at the horizon become few.
+
+    Attributes:
+        name: "neurons": of every moment its leading direction alone; "moments": units with the
+            moments; "whole": those that were followed.
+        alike: Cosine of directions from which gates are taken together.
+        held: Share of the strength whose gates are kept.
+    """
+
+    name: Literal["neurons", "moments", "whole"]
+    alike: float = 1.0
+    held: float = 0.999
+
+
+#: From few units to many: the first that changes the loss little is taken, or all units.
+_WAYS = (
+    *(Way("neurons", alike) for alike in (0.9, 0.97)),
+    *(Way("moments", alike) for alike in (0.9, 0.97)),
+    *(Way("moments", alike, 0.99999) for alike in (0.97, 0.99, 0.999)),
+)
+_WHOLE = Way("whole")
 
 
 @record(eq=False)
@@ -129,7 +156,9 @@ class EffectiveNetwork:
         units: Of every draw, (w, b) in the targets' span, shape (draws, units, n_x + rank); zero
             where one has fewer.
         count: Units of a draw, the largest.
-        quadrature: Whether units were drawn by their strength, in place of moments.
+        way: How they became few.
+        tried: Every way that was tried: how many units it takes, and by how much it changes the
+            loss of all units that were followed, over L(0).
         groups: Of all draws together, the strongest first.
         looks: At the units, from the horizon on.
         span: Orthonormal basis of the targets' columns, shape (n_y, rank).
@@ -140,7 +169,8 @@ class EffectiveNetwork:
     horizon: int
     units: np.ndarray
     count: int
-    quadrature: bool
+    way: Way
+    tried: tuple[tuple[int, float], ...]
     groups: tuple[Group, ...]
     looks: tuple[Look, ...]
     span: np.ndarray
@@ -200,8 +230,7 @@ def effective_network(
     descent: Descent,
     *,
     epsilon: float = EPSILON,
-    alike: float = ALIKE,
-    neurons: bool = False,
+    way: Way | None = None,
     draws: int | None = None,
 ) -> EffectiveNetwork | None:
     """Predict the training of a ReLU network from its data; None where no unit grows in its steps.
@@ -211,44 +240,71 @@ def effective_network(
         targets: Y, shape (n_y, P), not all zero.
         descent: How the network is trained; without weight decay.
         epsilon: Outputs over targets at the horizon.
-        alike: Cosine of directions from which gates are taken together.
-        neurons: Whether of every moment its leading direction alone is kept, a unit each.
+        way: How units become few; by default to as few as change the loss by :data:`REDUCED`.
         draws: Independent draws, at least two: the first of those that more have; by default as
             many as the data leave time for.
 
     Raises:
         InputError: The units diverge.
+        LimitReachedError: It takes too many multiplications.
     """
     followed = min(_FOLLOWED, descent.hidden)
-    one = followed * descent.steps * inputs.shape[1] * 2 * (len(inputs) + min(targets.shape))
-    costly = _DRAWS * one > _LARGE_COST
+    step = followed * inputs.shape[1] * 2 * (len(inputs) + min(targets.shape)) + _OVERHEAD
+    costly = _DRAWS * step * descent.steps > _LARGE_COST
+    if COMPARED * step * descent.steps > _MOST_COST:
+        msg = (
+            f"effective network: {followed} units on {inputs.shape[1]} samples for {descent.steps} "
+            "steps take too long. Lower network.steps or network.hidden, or give gates"
+        )
+        raise LimitReachedError(msg)
     draws = draws or _DRAWS // (1 + costly)
     seeds = np.random.SeedSequence(_SEED).spawn(draws)
     found = [_horizon(inputs, targets, descent, epsilon, np.random.default_rng(s)) for s in seeds]
     reached = [each for each in found if each is not None]
     if len(reached) < draws:
         return None
-    made = [
-        _units(each, alike, neurons, np.random.default_rng(seed.spawn(1)[0]))
-        for each, seed in zip(reached, seeds, strict=True)
-    ]
-    count = max(len(each) for each, _ in made)
-    units = np.array([np.pad(each, ((0, count - len(each)), (0, 0))) for each, _ in made])
+    turns = [np.random.default_rng(seed.spawn(1)[0]) for seed in seeds]
+    span, tried = reached[0].span, []
     starts = [min(descent.steps - 1, round(each.time / descent.step)) for each in reached]
+
+    def made(how: Way, count: int) -> np.ndarray:
+        pairs = zip(reached[:count], turns, strict=False)
+        parts = [_units(each, how, deepcopy(turn)) for each, turn in pairs]
+        most = max(map(len, parts))
+        return np.array([np.pad(each, ((0, most - len(each)), (0, 0))) for each in parts])
+
+    def descend(units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
+        y, begin = span.T @ targets, starts[: len(units)]
+        losses, looks = _descend(inputs, y, descent, units, begin, 1 + costly)
+        if not np.isfinite(losses).all():
+            msg = "effective network: its units diverge. Lower network.learning_rate"
+            raise InputError(msg)
+        return losses, looks
+
     with phase("effective network"):
-        span = reached[0].span
-        drawn, looks = _descend(inputs, span.T @ targets, descent, units, starts, 1 + costly)
-    if not np.isfinite(drawn).all():
-        msg = "effective network: its units diverge. Lower network.learning_rate"
-        raise InputError(msg)
+        if way is None:
+            whole = descend(made(_WHOLE, COMPARED))[0].mean(axis=0)
+            for each in _WAYS:
+                units = made(each, COMPARED)
+                if units.shape[1] >= followed or (tried and units.shape[1] == tried[-1][0]):
+                    continue
+                changed = np.abs(descend(units)[0].mean(axis=0) - whole).max() / whole[0]
+                tried.append((units.shape[1], float(changed)))
+                if changed <= REDUCED:
+                    way = each
+                    break
+            way = way or _WHOLE
+        units = made(way, draws)
+        drawn, looks = descend(units)
     return EffectiveNetwork(
         losses=drawn.mean(axis=0),
         drawn=drawn,
         horizon=starts[0],
         units=units,
-        count=count,
-        quadrature=any(many for _, many in made),
-        groups=tuple(_grouped(_pooled(reached), alike)),
+        count=units.shape[1],
+        way=way,
+        tried=tuple(tried),
+        groups=tuple(_grouped(_pooled(reached), way)),
         looks=looks,
         span=span,
     )
@@ -296,23 +352,23 @@ def _gates(horizon: Horizon) -> list[np.ndarray]:
     return sorted(alive, key=lambda part: -horizon.sizes[part].sum())
 
 
-def _grouped(horizon: Horizon, alike: float) -> Iterator[Group]:
+def _grouped(horizon: Horizon, way: Way) -> Iterator[Group]:
     """Yield the gates that hold nearly all of the strength, those of nearly one direction as one.
 
     Args:
         horizon: The units.
-        alike: Cosine of mean directions from which gates are taken together.
+        way: Which gates are taken together, and how many are kept.
     """
     total, kept, groups = horizon.sizes.sum(), 0.0, []
     for part in _gates(horizon):
-        if kept >= HELD * total:
+        if kept >= way.held * total:
             break
         sizes = horizon.sizes[part]
         kept += sizes.sum()
         mean = sizes @ horizon.directions[part]
         mean /= np.linalg.norm(mean) or 1.0
         near = max(groups, key=lambda group: group[0] @ mean, default=None)
-        if near is not None and near[0] @ mean >= alike:
+        if near is not None and near[0] @ mean >= way.alike:
             near[1].append(part)
         else:
             groups.append((mean, [part]))
@@ -332,29 +388,23 @@ def _grouped(horizon: Horizon, alike: float) -> Iterator[Group]:
         )
 
 
-def _units(
-    horizon: Horizon, alike: float, neurons: bool, rng: np.random.Generator
-) -> tuple[np.ndarray, bool]:
-    """Return units with the moments of all gates; those that were followed where that is no use.
-
-    That is where they have not turned yet, so that moments do not say what they are, and where
-    they are fewer.
-    """
-    total, groups = horizon.sizes.sum(), [*_grouped(horizon, alike)]
-    if neurons:
-        lengths = [np.sqrt(group.direction @ group.moment @ group.direction) for group in groups]
-        return np.array([n * g.direction for n, g in zip(lengths, groups, strict=True)]), False
-    if sum(group.share * group.leading for group in groups) >= TURNED:
-        found = np.concatenate([_of_moment(group, total, rng) for group in groups])
-        if len(found) <= len(horizon.sizes):
-            return found, False
-    return np.sqrt(horizon.sizes)[:, None] * horizon.directions, True
+def _units(horizon: Horizon, way: Way, rng: np.random.Generator) -> np.ndarray:
+    """Return the units that stand for those at a horizon."""
+    if way.name == "whole":
+        return np.sqrt(horizon.sizes)[:, None] * horizon.directions
+    groups = [*_grouped(horizon, way)]
+    if way.name == "moments":
+        least = _SMALL * (1 - way.held) * horizon.sizes.sum()
+        return np.concatenate([_of_moment(group, least, rng) for group in groups])
+    lengths = [np.sqrt(group.direction @ group.moment @ group.direction) for group in groups]
+    return np.array([n * group.direction for n, group in zip(lengths, groups, strict=True)])
 
 
-def _of_moment(group: Group, total: float, rng: np.random.Generator) -> np.ndarray:
+def _of_moment(group: Group, least: float, rng: np.random.Generator) -> np.ndarray:
     """Return units that have a group's moment, and its leading direction in the mean."""
     values, vectors = np.linalg.eigh(group.moment)
-    least = _RANK * values[-1] if group.share >= _LARGE else _SMALL * total
+    if group.share >= _LARGE:
+        least = _RANK * values[-1]
     kept = np.flatnonzero(values[:-1] > least)
     if not len(kept):
         return np.sqrt(values[-1]) * group.direction[None]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.effective import network as effective
-from symreln.effective.network import EffectiveNetwork, effective_network
+from symreln.effective.network import EffectiveNetwork, Way, effective_network
 from symreln.laws.early_phase import EarlyMode, followed
 from symreln.laws.mean_field import Descent
 from tests.laws.test_early_phase import placed
@@ -56,9 +56,9 @@ def test_units_have_the_moments_of_their_gates():
     x, y = hierarchy()
     horizon = effective._horizon(x, y, SMALL, 0.002, np.random.default_rng(3))
     assert horizon is not None
-    units, quadrature = effective._units(horizon, 0.97, False, np.random.default_rng(4))
-    whole = sum(group.moment for group in effective._grouped(horizon, 0.97))
-    assert not quadrature
+    way = Way("moments", 0.97)
+    units = effective._units(horizon, way, np.random.default_rng(4))
+    whole = sum(group.moment for group in effective._grouped(horizon, way))
     assert np.allclose(units.T @ units, whole, rtol=0, atol=2e-4 * np.trace(whole))
 
 
@@ -84,9 +84,9 @@ def test_the_state_at_the_horizon_is_the_closed_form():
 
 def test_what_is_known_of_its_errors():
     found = made(*XOR, SMALL)
-    again = made(*XOR, SMALL, draws=2)
+    again = made(*XOR, SMALL, draws=2, way=found.way)
     assert (again.drawn == found.drawn[:2]).all()
-    half = made(*XOR, SMALL, epsilon=effective.EPSILON / 2)
+    half = made(*XOR, SMALL, epsilon=effective.EPSILON / 2, way=found.way)
     assert half.horizon < found.horizon
     assert np.abs(half.losses - found.losses).max() < 0.01 * found.losses[0]
 
@@ -95,8 +95,9 @@ def test_units_that_have_not_turned_go_on_themselves():
     random = np.random.default_rng(0)
     x, y = random.random((20, 60)), np.eye(4)[random.integers(4, size=60)].T
     found = made(x, y, Descent(hidden=40, init_std=(0.05, 0.05), step=0.05, steps=200))
-    assert found.quadrature
+    assert found.way.name == "whole"
     assert found.count == 40
+    assert all(changed > effective.REDUCED for _, changed in found.tried)
 
 
 def test_where_no_unit_grows_there_is_no_prediction():

@@ -114,7 +114,7 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("find-other", own('[gates]\nfind = "network"')),
     ("find-key", own("[gates]\nmethod = 1")),
     *(
-        (f"find-{key}", f'{OWN}[network]\nhidden=2\ninit_std=1\nlearning_rate=1\nsteps=9\n{told}')
+        (f"find-{key}", f"{OWN}[network]\nhidden=2\ninit_std=1\nlearning_rate=1\nsteps=9\n{told}")
         for key, told in (
             ("linear", 'activation = "linear"'),
             ("decay", "weight_decay = 1"),
