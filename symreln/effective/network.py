@@ -59,6 +59,8 @@ _FOLLOWED = 2000
 _RANK, _LARGE, _SMALL = 1e-10, 0.01, 0.1
 #: Change of the loss over L(0) that a reduction may make, and in how many draws it is measured.
 REDUCED, COMPARED = 0.01, 2
+#: Products w·x of all draws above which two threads share these.
+_SHARED = 1e5
 #: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios; and
 #: numbers that are kept of them at most.
 _LOOKS, _KEPT = 60, 5e7
@@ -275,7 +277,7 @@ def effective_network(
 
     def descend(units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
         y, begin = span.T @ targets, starts[: len(units)]
-        losses, looks = _descend(inputs, y, descent, units, begin, 1 + costly)
+        losses, looks = _descend(inputs, y, descent, units, begin)
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"
             raise InputError(msg)
@@ -428,7 +430,6 @@ def _descend(
     descent: Descent,
     units: np.ndarray,
     starts: list[int],
-    threads: int,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -438,13 +439,13 @@ def _descend(
         descent: How units are trained.
         units: (w, b) of every draw at its horizon.
         starts: The steps of these.
-        threads: How many share the draws.
     """
     steps = _look_steps(starts[0], descent.steps, 2 * units.size)
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
     kept = np.repeat(units[None].astype(np.float32), len(steps), axis=0)
-    parts = np.array_split(np.arange(len(units)), min(threads, len(units)))
+    pays = units[:, :, 0].size * x.shape[1] > _SHARED
+    parts = np.array_split(np.arange(len(units)), 1 + pays)
 
     def descend(part: np.ndarray) -> None:
         first, second = (each.copy() for each in np.split(units[part], [len(x)], axis=2))
@@ -452,9 +453,9 @@ def _descend(
         rate, x_t, y_t = descent.step / x.shape[1], np.ascontiguousarray(x.T), y.T
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             for step in range(descent.steps - min(starts)):
-                seen = first @ x
-                gates = seen > 0
-                held = seen * gates
+                held = first @ x
+                gates = held > 0
+                np.maximum(held, 0, out=held)
                 error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
                 squares = np.einsum("dpr,dpr->d", error, error)
                 for place, draw in enumerate(part):
@@ -464,7 +465,8 @@ def _descend(
                     if now in looks:
                         kept[looks[now], draw, :, : len(x)] = first[place]
                         kept[looks[now], draw, :, len(x) :] = second[place]
-                drive = (second @ error.transpose(0, 2, 1)) * gates
+                drive = second @ error.transpose(0, 2, 1)
+                drive *= gates
                 second += rate * (held @ error)
                 first += rate * (drive @ x_t)
 
