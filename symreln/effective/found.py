@@ -15,10 +15,12 @@ from scipy.signal import find_peaks
 from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.base.summaries import few
+from symreln.claims.balls import half_time
 from symreln.claims.claim import Claim
 from symreln.claims.constants import Constant
 from symreln.claims.curves import Prediction
 from symreln.claims.integration import gate_floats
+from symreln.claims.lines import DerivationLines
 from symreln.claims.prediction import closed_forms
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Details, Figure, Strong, Table
@@ -33,7 +35,9 @@ from symreln.effective.network import (
     effective_of,
     nearest_gates,
 )
+from symreln.effective.open_gate import state_lines
 from symreln.errors import InputError
+from symreln.laws.line import checked
 from symreln.networks.pathway import PathwaySpec
 from symreln.verdict.faces import held_on
 
@@ -107,7 +111,7 @@ class FromData(Claim):
 
     network: EffectiveNetwork
     spec: Spec
-    half_times: Mapping[str, float | None]
+    half_times: Mapping[str, float]
 
     @cached_property
     def halved(self) -> float:
@@ -125,7 +129,7 @@ class FromData(Claim):
     @cached_property
     def within(self) -> float:
         """The largest one of that, the change by the reduction, and the Monte Carlo error."""
-        changed = 0.0 if self.is_whole else self.network.tried[-1][1]
+        changed = 0.0 if self.is_whole else self.network.tried[-1][-1]
         return max(self.halved, changed, self.network.error)
 
     @property
@@ -159,7 +163,10 @@ class FromData(Claim):
             "reduced": not self.is_whole,
             "turned": self.turned,
             "within": self.within,
-            "tried": [{"count": count, "within": apart} for count, apart in self.network.tried],
+            "tried": [
+                {"way": way, "count": count, "within": apart}
+                for way, count, apart in self.network.tried
+            ],
             "units": [{**each.values(), "kind": self.kind} for each in self.units],
         }
 
@@ -187,8 +194,8 @@ class FromData(Claim):
         yield self.sentence
         for drop in self.timeline[:10]:
             yield (
-                f"  step {drop.step}: units of {drop.unit} grow, loss {percent(drop.loss_before)} "
-                f"to {percent(drop.loss_after)} of L(0)"
+                f"  step {drop.step}: units of {drop.unit} grow, loss {_share(drop.loss_before)} "
+                f"to {_share(drop.loss_after)} of L(0)"
             )
 
     def says(self) -> Iterator[Block]:
@@ -198,7 +205,7 @@ class FromData(Claim):
             yield Table(
                 header=("fastest at step", "units that grow have the gate of", "before", "after"),
                 rows=tuple(
-                    (str(d.step), d.unit, percent(d.loss_before), percent(d.loss_after))
+                    (str(d.step), d.unit, _share(d.loss_before), _share(d.loss_after))
                     for d in self.timeline
                 ),
                 caption="The timeline, from the data alone: drops of the loss, and losses over "
@@ -219,14 +226,19 @@ class FromData(Claim):
             (
                 each.name,
                 str(each.stage),
-                f"{each.opened} of {self.spec.dataset.samples}",
+                str(each.opened),
                 "–" if each.share is None else percent(each.share),
                 "–" if each.speed is None else f"{each.speed:.4g}",
                 certified[each.certified],
+                "–" if each.half_time is None else f"{each.half_time:.5g}",
             )
             for each in self.units
         )
-        tried = tuple((str(count), percent(apart)) for count, apart in self.network.tried)
+        tried = tuple((way, str(n), percent(apart)) for way, n, apart in self.network.tried)
+        state = checked(state_lines(), "state at the horizon") if self.network.opened else ()
+        derived = DerivationLines(
+            derived=state, title="The state at the horizon, in closed form", elsewhere=True
+        )
         return (
             say(
                 "Until outputs reach $\\epsilon$ of the targets each hidden unit grows alone. What "
@@ -237,19 +249,23 @@ class FromData(Claim):
                 halved=percent(self.halved),
             ),
             Table(
-                header=("gate", "stage", "open samples", "share", "speed", "keeps its gate"),
+                header=("gate", "stage", "open", "share", "speed", "keeps it", "half-time"),
                 rows=rows,
-                caption="Gates: share of the strength at the horizon, and growth rate in 1/τ.",
-                alignment="llrrrl",
+                caption="Gates: samples on which they are open, share of the strength at the "
+                "horizon, growth rate in 1/τ, whether a direction is proven to keep it, and "
+                "half-time in steps of its first mode by the closed form.",
+                alignment="llrrrlr",
             ),
             Table(
-                header=("units", "change of the loss"),
+                header=("way", "units", "change of the loss"),
                 rows=tried,
-                caption="How many units it takes: gates taken together from larger and larger "
-                "cosines on, with their leading directions alone or with their moments, and by how "
-                "much that changes the loss of all units that were followed, over L(0).",
-                alignment="rr",
+                caption="How many units it takes: gates of nearly one direction are taken together, "
+                "with their leading directions alone (neurons), with the moment in closed form, or "
+                "with those of units that were followed (moments); and by how much that changes "
+                "the loss of all these units, over L(0).",
+                alignment="lrr",
             ),
+            *(derived.says() if state else ()),
         )
 
     def prediction(
@@ -340,7 +356,7 @@ class FromData(Claim):
             unit = self.units[int(np.argmax(np.diff(strength)[:, place]))]
             found.append(
                 Drop(
-                    step=round(grid[peak]),
+                    step=round(float(grid[peak])),
                     unit=unit.name,
                     gate=unit.gate,
                     loss_before=float(curve[low]),
@@ -348,6 +364,11 @@ class FromData(Claim):
                 )
             )
         return tuple(d for d in found if d.loss_before - d.loss_after >= _LEAST_DROP)
+
+
+def _share(loss: float) -> str:
+    """Return a loss over L(0) in percent; what is below a thousandth of one is 0."""
+    return percent(round(loss, 5))
 
 
 def signs_of(pathway: PathwaySpec) -> np.ndarray:
@@ -378,8 +399,15 @@ def found_of(derivation: Derivation) -> FromData | None:
     return FromData(network=network, spec=numbers.spec, half_times=_half_times(numbers))
 
 
-def _half_times(derivation: Derivation) -> dict[str, float | None]:
-    return {}
+def _half_times(derivation: Derivation) -> dict[str, float]:
+    """Return when the first mode of each pathway has half risen, where a closed form says it."""
+    found = {}
+    for pathway in derivation.pathways:
+        first = pathway.modes[0]
+        decimal = None if first.strength is None else half_time(derivation, first, 6).decimal
+        if decimal is not None:
+            found[pathway.name] = float(decimal[0])
+    return found
 
 
 def timeline_of(derivation: Derivation) -> tuple[Drop, ...]:

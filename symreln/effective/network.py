@@ -37,6 +37,7 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of
+from symreln.effective.open_gate import OpenGate, open_gate
 from symreln.errors import InputError, LimitReachedError
 from symreln.laws.early_phase import Horizon, IsolatedUnits
 from symreln.laws.mean_field import Descent
@@ -71,13 +72,14 @@ class Way:
     """How units at the horizon become few.
 
     Attributes:
-        name: "neurons": of every moment its leading direction alone; "moments": units with the
-            moments; "whole": those that were followed.
+        name: "neurons": of every moment its leading direction alone; "closed form": units with the
+            moment of :mod:`symreln.effective.open_gate`; "moments": with those of units that were
+            followed; "whole": these themselves.
         alike: Cosine of directions from which gates are taken together.
         held: Share of the strength whose gates are kept.
     """
 
-    name: Literal["neurons", "moments", "whole"]
+    name: Literal["neurons", "closed form", "moments", "whole"]
     alike: float = 1.0
     held: float = 0.999
 
@@ -85,6 +87,7 @@ class Way:
 #: From few units to many: the first that changes the loss little is taken, or all units.
 _WAYS = (
     *(Way("neurons", alike) for alike in (0.9, 0.97)),
+    Way("closed form"),
     *(Way("moments", alike) for alike in (0.9, 0.97)),
     *(Way("moments", alike, 0.99999) for alike in (0.97, 0.99, 0.999)),
 )
@@ -159,8 +162,10 @@ class EffectiveNetwork:
             where one has fewer.
         count: Units of a draw, the largest.
         way: How they became few.
-        tried: Every way that was tried: how many units it takes, and by how much it changes the
-            loss of all units that were followed, over L(0).
+        tried: Every way that was tried: its name, how many units it takes, and by how much it
+            changes the loss of all units that were followed, over L(0).
+        opened: Whether one gate that is open on all samples is the fastest, so that the state at
+            the horizon has a closed form.
         groups: Of all draws together, the strongest first.
         looks: At the units, from the horizon on.
         span: Orthonormal basis of the targets' columns, shape (n_y, rank).
@@ -172,7 +177,8 @@ class EffectiveNetwork:
     units: np.ndarray
     count: int
     way: Way
-    tried: tuple[tuple[int, float], ...]
+    tried: tuple[tuple[str, int, float], ...]
+    opened: bool
     groups: tuple[Group, ...]
     looks: tuple[Look, ...]
     span: np.ndarray
@@ -259,25 +265,30 @@ def effective_network(
             "steps take too long. Lower network.steps or network.hidden, or give gates"
         )
         raise LimitReachedError(msg)
-    draws = draws or _DRAWS // (1 + costly)
-    seeds = np.random.SeedSequence(_SEED).spawn(draws)
+    total = draws or _DRAWS // (1 + costly)
+    seeds = np.random.SeedSequence(_SEED).spawn(total)
     found = [_horizon(inputs, targets, descent, epsilon, np.random.default_rng(s)) for s in seeds]
     reached = [each for each in found if each is not None]
-    if len(reached) < draws:
+    if len(reached) < total:
         return None
     turns = [np.random.default_rng(seed.spawn(1)[0]) for seed in seeds]
     span, tried = reached[0].span, []
-    starts = [min(descent.steps - 1, round(each.time / descent.step)) for each in reached]
+    y = span.T @ targets
+    opened = open_gate(inputs, y, descent, epsilon)
 
     def made(how: Way, count: int) -> np.ndarray:
         pairs = zip(reached[:count], turns, strict=False)
-        parts = [_units(each, how, deepcopy(turn)) for each, turn in pairs]
+        parts = [_units(each, opened, how, deepcopy(turn)) for each, turn in pairs]
         most = max(map(len, parts))
         return np.array([np.pad(each, ((0, most - len(each)), (0, 0))) for each in parts])
 
-    def descend(units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
-        y, begin = span.T @ targets, starts[: len(units)]
-        losses, looks = _descend(inputs, y, descent, units, begin)
+    def begins(how: Way, count: int) -> list[int]:
+        if how.name == "closed form" and opened is not None:
+            return [opened.step] * count
+        return [min(descent.steps - 1, round(h.time / descent.step)) for h in reached[:count]]
+
+    def descend(how: Way, units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
+        losses, looks = _descend(inputs, y, descent, units, begins(how, len(units)))
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"
             raise InputError(msg)
@@ -285,27 +296,30 @@ def effective_network(
 
     with phase("effective network"):
         if way is None:
-            whole = descend(made(_WHOLE, COMPARED))[0].mean(axis=0)
+            whole = descend(_WHOLE, made(_WHOLE, COMPARED))[0].mean(axis=0)
             for each in _WAYS:
-                units = made(each, COMPARED)
-                if units.shape[1] >= followed or (tried and units.shape[1] == tried[-1][0]):
+                if each.name == "closed form" and opened is None:
                     continue
-                changed = np.abs(descend(units)[0].mean(axis=0) - whole).max() / whole[0]
-                tried.append((units.shape[1], float(changed)))
+                units = made(each, COMPARED)
+                if units.shape[1] >= followed or (tried and units.shape[1] == tried[-1][1]):
+                    continue
+                changed = np.abs(descend(each, units)[0].mean(axis=0) - whole).max() / whole[0]
+                tried.append((each.name, units.shape[1], float(changed)))
                 if changed <= REDUCED:
                     way = each
                     break
             way = way or _WHOLE
-        units = made(way, draws)
-        drawn, looks = descend(units)
+        units = made(way, total)
+        drawn, looks = descend(way, units)
     return EffectiveNetwork(
         losses=drawn.mean(axis=0),
         drawn=drawn,
-        horizon=starts[0],
+        horizon=begins(way, 1)[0],
         units=units,
         count=units.shape[1],
         way=way,
         tried=tuple(tried),
+        opened=opened is not None,
         groups=tuple(_grouped(_pooled(reached), way)),
         looks=looks,
         span=span,
@@ -390,29 +404,45 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[Group]:
         )
 
 
-def _units(horizon: Horizon, way: Way, rng: np.random.Generator) -> np.ndarray:
+def _units(
+    horizon: Horizon, opened: OpenGate | None, way: Way, rng: np.random.Generator
+) -> np.ndarray:
     """Return the units that stand for those at a horizon."""
+    if way.name == "closed form" and opened is not None:
+        return _of_moment(opened.moment, opened.direction, 0.0, rng)
     if way.name == "whole":
         return np.sqrt(horizon.sizes)[:, None] * horizon.directions
     groups = [*_grouped(horizon, way)]
     if way.name == "moments":
         least = _SMALL * (1 - way.held) * horizon.sizes.sum()
-        return np.concatenate([_of_moment(group, least, rng) for group in groups])
+        return np.concatenate(
+            [
+                _of_moment(g.moment, g.direction, 0.0 if g.share >= _LARGE else least, rng)
+                for g in groups
+            ]
+        )
     lengths = [np.sqrt(group.direction @ group.moment @ group.direction) for group in groups]
     return np.array([n * group.direction for n, group in zip(lengths, groups, strict=True)])
 
 
-def _of_moment(group: Group, least: float, rng: np.random.Generator) -> np.ndarray:
-    """Return units that have a group's moment, and its leading direction in the mean."""
-    values, vectors = np.linalg.eigh(group.moment)
-    if group.share >= _LARGE:
-        least = _RANK * values[-1]
-    kept = np.flatnonzero(values[:-1] > least)
+def _of_moment(
+    moment: np.ndarray, direction: np.ndarray, least: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Return units that have a moment, and its leading direction in the mean.
+
+    Args:
+        moment: M.
+        direction: Its leading eigenvector.
+        least: Eigenvalues above which it is kept.
+        rng: Of the rotation.
+    """
+    values, vectors = np.linalg.eigh(moment)
+    kept = np.flatnonzero(values[:-1] > max(least, _RANK * values[-1]))
     if not len(kept):
-        return np.sqrt(values[-1]) * group.direction[None]
+        return np.sqrt(values[-1]) * direction[None]
     turn, _ = np.linalg.qr(rng.standard_normal((len(kept), len(kept))))
     beside = turn @ (np.sqrt(values[kept] / 2) * vectors[:, kept]).T
-    along = np.sqrt(values[-1] / (2 * len(kept))) * group.direction
+    along = np.sqrt(values[-1] / (2 * len(kept))) * direction
     return np.concatenate([along + beside, along - beside])
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from symreln.effective import network as effective
 from symreln.effective.network import EffectiveNetwork, Way, effective_network
+from symreln.effective.open_gate import state_lines
 from symreln.laws.early_phase import EarlyMode, followed
 from symreln.laws.mean_field import Descent
 from tests.laws.test_early_phase import placed
@@ -57,7 +58,7 @@ def test_units_have_the_moments_of_their_gates():
     horizon = effective._horizon(x, y, SMALL, 0.002, np.random.default_rng(3))
     assert horizon is not None
     way = Way("moments", 0.97)
-    units = effective._units(horizon, way, np.random.default_rng(4))
+    units = effective._units(horizon, None, way, np.random.default_rng(4))
     whole = sum(group.moment for group in effective._grouped(horizon, way))
     assert np.allclose(units.T @ units, whole, rtol=0, atol=2e-4 * np.trace(whole))
 
@@ -97,10 +98,32 @@ def test_units_that_have_not_turned_go_on_themselves():
     found = made(x, y, Descent(hidden=40, init_std=(0.05, 0.05), step=0.05, steps=200))
     assert found.way.name == "whole"
     assert found.count == 40
-    assert all(changed > effective.REDUCED for _, changed in found.tried)
+    assert all(changed > effective.REDUCED for *_, changed in found.tried)
 
 
 def test_where_no_unit_grows_there_is_no_prediction():
     cube = np.array([[1.0 - 2 * (i >> k & 1) for i in range(8)] for k in range(3)])
     # Each half-space and its opposite see opposite parity: nothing drives a unit.
     assert effective_network(cube, cube.prod(axis=0)[None], SMALL) is None
+
+
+def test_the_closed_form_of_the_state_is_where_units_are():
+    x, y = hierarchy()
+    how = Descent(hidden=4000, init_std=(1e-6, 1e-6), step=0.01, steps=5000)
+    closed, followed_units = made(x, y, how, way=Way("closed form")), made(x, y, how)
+    assert abs(closed.horizon - followed_units.horizon) < 0.02 * closed.horizon
+    # Nothing of it is drawn but rotations: Σ q qᵀ is one matrix.
+    one, other = (units.T @ units for units in closed.units[:2])
+    assert np.allclose(one, other, rtol=0, atol=1e-9 * np.trace(one))
+    outputs = closed.units[0][:, 4:].T @ closed.units[0][:, :4] @ x
+    whole = np.linalg.norm(closed.span.T @ y)
+    assert np.linalg.norm(outputs) == pytest.approx(effective.EPSILON * whole, rel=0.1)
+    assert np.abs(closed.losses - followed_units.losses).max() < 0.03 * closed.losses[0]
+
+
+def test_gates_that_close_a_sample_have_no_closed_form():
+    assert not made(*XOR, SMALL).opened
+
+
+def test_every_line_of_it_holds():
+    assert all(line.holds for line in state_lines())

@@ -54,6 +54,7 @@ def test_xor_has_four_partial_gates_each_certified():
         assert unit["certified"]
         assert unit["speed"] == pytest.approx(np.sqrt(2) / 4)
         assert unit["kind"] == "neuron"
+        assert 380 < unit["half_time"] < 560  # where networks' loss falls
     assert sum(unit["share"] for unit in found["units"]) == pytest.approx(1, abs=1e-3)
 
 
