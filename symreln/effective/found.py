@@ -259,7 +259,7 @@ class FromData(Claim):
             Table(
                 header=("way", "units", "change of the loss"),
                 rows=tried,
-                caption="How many units it takes: gates of nearly one direction are taken together, "
+                caption="How many units it takes: gates of nearly one direction taken together, "
                 "with their leading directions alone (neurons), with the moment in closed form, or "
                 "with those of units that were followed (moments); and by how much that changes "
                 "the loss of all these units, over L(0).",

@@ -82,8 +82,8 @@ def state_lines() -> Iterator[Line]:
         "moves linearly, each step by the factor",
         equation=(
             r"I + \frac{F}{\tau}, \qquad F = \begin{pmatrix} 0 & \Sigma^{\top} \\ \Sigma & 0 "
-            r"\end{pmatrix}, \quad \Sigma = \tfrac1P\, Y X^{\top}, \qquad F e_k = \pm s_k e_k, "
-            r"\quad e_k = \tfrac{1}{\sqrt2} (v_k, \pm u_k),",
+            r"\end{pmatrix}, \quad \Sigma = \tfrac{1}{P}\, Y X^{\top}, \qquad F e_k = \pm s_k e_k, "
+            r"\quad e_k = \tfrac{1}{\sqrt{2}} (v_k, \pm u_k),",
         ),
         because=r"$\tau \dot{w} = \Sigma^{\top} b$ and $\tau \dot{b} = \Sigma w$, and the singular "
         r"pairs of $\Sigma$",
@@ -99,7 +99,7 @@ def state_lines() -> Iterator[Line]:
         "$e_1 \\cdot q(0) > 0$; the others close. Of these the second moment after $h$ steps is",
         equation=(
             r"M = \frac{H \sigma^2}{2} \sum_k \left(1 + \frac{s_k}{\tau}\right)^{2h} "
-            r"e_k e_k^{\top}, \qquad \sigma^2 = \tfrac12 (\sigma_1^2 + \sigma_2^2),",
+            r"e_k e_k^{\top}, \qquad \sigma^2 = \tfrac{1}{2} (\sigma_1^2 + \sigma_2^2),",
         ),
         because="initial weights are Gaussian and independent in every orthonormal basis, so that "
         "the sign of one coordinate halves the square of each; that they keep their gate from the "
@@ -116,7 +116,7 @@ def state_lines() -> Iterator[Line]:
             r"\right\| = \epsilon \left\| Y \right\|",
         ),
         because=r"the block of $e_1 e_1^{\top}$ that maps inputs to outputs is "
-        r"$\tfrac12 u_1 v_1^{\top}$",
+        r"$\tfrac{1}{2} u_1 v_1^{\top}$",
         check=f"the product of both halves of $e_1$; {CANCELS}",
         holds=vanish(pairs[0][1][0] * pairs[0][1][1] - sp.Rational(1, 2)),
         main=True,

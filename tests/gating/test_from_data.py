@@ -119,3 +119,16 @@ def test_where_nothing_grows_nothing_is_found():
     short = {**NETWORK, "steps": 20}
     with pytest.raises(InputError, match="no hidden unit whose output is felt"):
         sr.derive(sr.spec(X, Y, network=short))
+
+
+def test_the_document_has_timeline_figure_and_the_state_in_closed_form(contextual, tmp_path):
+    contextual.save(tmp_path, formats=["html", "tex"])
+    page = (tmp_path / "derivation.html").read_text()
+    for told in (
+        "effective network of",
+        "The timeline",
+        "Gates over time",
+        "The state at the horizon",
+    ):
+        assert told in page
+    assert (tmp_path / "figures" / "timeline.pdf").read_bytes()[:4] == b"%PDF"
