@@ -42,5 +42,11 @@ def gates_toml(spec: Spec, pathways: Sequence[PathwaySpec], title: str) -> str:
     network = spec.network
     if network is not None and any(each.stage > 1 for each in pathways):
         network = replace(network, training="staged")
-    told = {"network": network, "validation": ValidationSpec(), "graph": None, "sizes": ()}
+    told = {
+        "network": network,
+        "validation": ValidationSpec(),
+        "graph": None,
+        "sizes": (),
+        "find": "",
+    }
     return spec_toml(replace(spec, title=title, pathways=tuple(pathways), **told))

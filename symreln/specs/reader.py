@@ -81,11 +81,12 @@ def read_spec(
     asked = AskedEntry(dataset=dataset, declared=declared)
     training = _read_table(NetworkModel, "network", tables, problems)
     gates = _read_table(GatesModel, "gates", tables, problems)
-    finds = gates is not None or not {"pathway", "node", "edge"} & tables.keys()
-    if finds and "pathway" not in tables:
-        pathways, families, graph = (), (), None
+    given_gates = {"pathway", "node", "edge"} & tables.keys()
+    finds = gates is not None or not given_gates
+    if finds:
         _check_findable(training, good, tables, problems)
-    else:
+    pathways, families, graph = (), (), None
+    if given_gates:
         pathways, families, graph = read_paths(tables, asked, training, problems)
     network = None if training is None else _network(training, pathways)
     sized = bool(declared.sizes)
@@ -249,7 +250,12 @@ def _check_findable(
     problems: Problems,
 ) -> None:
     """Add a problem where no gates can come from the data."""
-    if "network" not in tables:
+    if graph := {"node", "edge"} & tables.keys():
+        gates = "gates of a graph's nodes and edges, or gates from the data"
+        problems.add("gates", f"them beside {' and '.join(sorted(graph))}", gates)
+    if "network" not in tables and "pathway" in tables:
+        problems.add("network", "nothing", "a table [network], for gates from the data")
+    elif "network" not in tables:
         one = 'at least one [[pathway]] with name = "shared" and gate = "all"'
         problems.add("pathway", "nothing", f"{one}, or [network] for gates from the data")
     if network is not None:

@@ -84,6 +84,11 @@ def test_the_saved_spec_has_its_gates_and_says_where_they_are_from(tmp_path):
     assert sr.open(tmp_path).to_json()["found"] == derivation.to_json()["found"]
 
 
+@pytest.mark.parametrize("method", ["enumerate", "self-consistent"])
+def test_gates_of_another_finder_are_not_said_to_be_from_the_data(method):
+    assert not sr.gates(sr.spec(X, Y, network=NETWORK), method=method).to_spec().find
+
+
 def test_networks_are_judged_by_the_effective_network():
     report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=6, diagnosis=False)
     told = report.to_json()
