@@ -31,7 +31,8 @@ def _network(hidden: int, rate: str, steps: int, std: str = _SMALL) -> dict:
 def _scaled(rows: np.ndarray) -> np.ndarray:
     """Return standardised features with a bias, to four decimals."""
     spread = rows.std(axis=0)
-    return np.round(np.c_[(rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1), 1], 4)
+    scaled = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    return np.round(np.c_[scaled, np.ones(len(rows))], 4)
 
 
 def _classes(labels: np.ndarray) -> np.ndarray:

@@ -342,28 +342,43 @@ class FromData(Claim):
     @cached_property
     def timeline(self) -> tuple[Drop, ...]:
         """The drops of the loss, each with the gate whose units grow most meanwhile."""
-        losses = self.network.losses / self.network.losses[0]
-        grid = np.geomspace(max(1, self.network.horizon), len(losses) - 1, _TIMES)
-        curve = np.interp(grid, np.arange(len(losses)), losses)
-        falls = -np.gradient(curve, np.log(grid))
-        peaks, _ = find_peaks(falls, prominence=_LEAST_DROP)
-        valleys = [low + int(np.argmin(falls[low:high])) for low, high in pairwise(peaks)]
-        ends = [0, *valleys, _TIMES - 1]
         looks = [look.step for look in self.network.looks]
-        strength = np.array([np.interp(grid[ends], looks, row) for row in self.strengths.T])
         found = []
-        for place, (peak, (low, high)) in enumerate(zip(peaks, pairwise(ends), strict=True)):
-            unit = self.units[int(np.argmax(np.diff(strength)[:, place]))]
-            found.append(
-                Drop(
-                    step=round(float(grid[peak])),
-                    unit=unit.name,
-                    gate=unit.gate,
-                    loss_before=float(curve[low]),
-                    loss_after=float(curve[high]),
-                )
+        for step, (begin, end), (before, after) in drops_of(
+            self.network.losses, self.network.horizon
+        ):
+            grown = [np.diff(np.interp([begin, end], looks, row)) for row in self.strengths.T]
+            unit = self.units[int(np.argmax(grown))]
+            drop = Drop(
+                step=step, unit=unit.name, gate=unit.gate, loss_before=before, loss_after=after
             )
-        return tuple(d for d in found if d.loss_before - d.loss_after >= _LEAST_DROP)
+            found.append(drop)
+        return tuple(found)
+
+
+def drops_of(
+    losses: np.ndarray, begin: int
+) -> list[tuple[int, tuple[int, int], tuple[float, float]]]:
+    """Return the drops of a loss: where it falls fastest, from where to where, and how far.
+
+    Args:
+        losses: At steps 0, 1, …, shape (steps,).
+        begin: From which step on it is looked at.
+
+    Returns:
+        (step, (first, last step), loss over L(0) at both), in logarithmic time.
+    """
+    grid = np.geomspace(max(1, begin), len(losses) - 1, _TIMES)
+    curve = np.interp(grid, np.arange(len(losses)), losses / losses[0])
+    falls = -np.gradient(curve, np.log(grid))
+    peaks, _ = find_peaks(falls, prominence=_LEAST_DROP)
+    valleys = [low + int(np.argmin(falls[low:high])) for low, high in pairwise(peaks)]
+    steps = grid.round().astype(int).tolist()
+    return [
+        (steps[peak], (steps[low], steps[high]), (float(curve[low]), float(curve[high])))
+        for peak, (low, high) in zip(peaks, pairwise([0, *valleys, _TIMES - 1]), strict=True)
+        if curve[low] - curve[high] >= _LEAST_DROP
+    ]
 
 
 def _share(loss: float) -> str:

@@ -45,10 +45,9 @@ from symreln.laws.mean_field import Descent
 if TYPE_CHECKING:
     from symreln.specs.spec import Spec
 
-#: Independent draws whose mean is the prediction, and the seed of them.
-_DRAWS, _SEED = 8, 43_043
-#: Multiplications from which half as many draws do, side by side: half a minute of one core.
-_LARGE_COST = 1e11
+#: Independent draws whose mean is the prediction: as many as these multiplications pay for, seconds
+#: of one core, at most and at least; and the seed of them.
+_PAID, _DRAWS, _SEED = 5e10, (40, 4), 43_043
 #: Multiplications that are refused, ten minutes of one core, and what a step costs beside them.
 _MOST_COST, _OVERHEAD = 2e13, 2e6
 #: Outputs over targets at the horizon.
@@ -257,15 +256,15 @@ def effective_network(
         LimitReachedError: It takes too many multiplications.
     """
     followed = min(_FOLLOWED, descent.hidden)
-    step = followed * inputs.shape[1] * 2 * (len(inputs) + min(targets.shape)) + _OVERHEAD
-    costly = _DRAWS * step * descent.steps > _LARGE_COST
-    if COMPARED * step * descent.steps > _MOST_COST:
+    one = descent.steps * followed * inputs.shape[1] * 2 * (len(inputs) + min(targets.shape))
+    if COMPARED * one + _OVERHEAD * descent.steps > _MOST_COST:
         msg = (
             f"effective network: {followed} units on {inputs.shape[1]} samples for {descent.steps} "
             "steps take too long. Lower network.steps or network.hidden, or give gates"
         )
         raise LimitReachedError(msg)
-    total = draws or _DRAWS // (1 + costly)
+    most, least = _DRAWS
+    total = draws or int(min(most, max(least, _PAID // one)))
     seeds = np.random.SeedSequence(_SEED).spawn(total)
     found = [_horizon(inputs, targets, descent, epsilon, np.random.default_rng(s)) for s in seeds]
     reached = [each for each in found if each is not None]
