@@ -55,7 +55,7 @@ _TIMES, _LEAST_DROP = 400, 0.02
 
 
 @record
-class FoundUnit(Claim):
+class _FoundUnit(Claim):
     """A pathway whose gate comes from the data.
 
     Attributes:
@@ -81,7 +81,7 @@ class FoundUnit(Claim):
 
 
 @record
-class Drop(Claim):
+class _Drop(Claim):
     """A drop of the loss.
 
     Attributes:
@@ -148,7 +148,7 @@ class FromData(Claim):
         return sum(group.share * group.leading for group in self.network.groups)
 
     @cached_property
-    def units(self) -> tuple[FoundUnit, ...]:
+    def units(self) -> tuple[_FoundUnit, ...]:
         """The pathways."""
         return tuple(map(self._unit, self.spec.pathways))
 
@@ -300,8 +300,8 @@ class FromData(Claim):
             return found
         return replace(found, closed_loss=forms.closed_loss, modes=forms.modes)
 
-    def _unit(self, pathway: PathwaySpec) -> FoundUnit:
-        gate = signs_of(pathway)
+    def _unit(self, pathway: PathwaySpec) -> _FoundUnit:
+        gate = _signs_of(pathway)
         first = pathway.stage == self.spec.pathways[0].stage
         shares = [g.share for g in self.network.groups if np.array_equal(g.signs, gate)]
         data = self.spec.dataset
@@ -314,7 +314,7 @@ class FromData(Claim):
                 found = held_on(data.inputs, data.targets, tuple(gate.tolist()))
                 certified = found is not None
                 speed = speed if found is None else found.pair.s.to_float()
-        return FoundUnit(
+        return _FoundUnit(
             name=pathway.name,
             stage=pathway.stage,
             gate=self._pattern(gate),
@@ -340,7 +340,7 @@ class FromData(Claim):
         return found
 
     @cached_property
-    def timeline(self) -> tuple[Drop, ...]:
+    def timeline(self) -> tuple[_Drop, ...]:
         """The drops of the loss, each with the gate whose units grow most meanwhile."""
         looks = [look.step for look in self.network.looks]
         found = []
@@ -349,7 +349,7 @@ class FromData(Claim):
         ):
             grown = [np.diff(np.interp([begin, end], looks, row)) for row in self.strengths.T]
             unit = self.units[int(np.argmax(grown))]
-            drop = Drop(
+            drop = _Drop(
                 step=step, unit=unit.name, gate=unit.gate, loss_before=before, loss_after=after
             )
             found.append(drop)
@@ -386,7 +386,7 @@ def _share(loss: float) -> str:
     return percent(round(loss, 5))
 
 
-def signs_of(pathway: PathwaySpec) -> np.ndarray:
+def _signs_of(pathway: PathwaySpec) -> np.ndarray:
     """Return a gate's signs: 1 open, 0 on the boundary, -1 closed, shape (P,)."""
     signs = np.array([1 if gain else -1 for gain in pathway.gate])
     signs[list(pathway.boundary)] = 0
@@ -425,7 +425,7 @@ def _half_times(derivation: Derivation) -> dict[str, float]:
     return found
 
 
-def timeline_of(derivation: Derivation) -> tuple[Drop, ...]:
+def timeline_of(derivation: Derivation) -> tuple[_Drop, ...]:
     """Return the timeline, an entry of derivation.json."""
     found = derivation.ask(found_of)
     return () if found is None else found.timeline

@@ -94,7 +94,7 @@ _WHOLE = Way("whole")
 
 
 @record(eq=False)
-class Group:
+class _Group:
     """Units whose gates are taken together.
 
     Attributes:
@@ -178,7 +178,7 @@ class EffectiveNetwork:
     way: Way
     tried: tuple[tuple[str, int, float], ...]
     opened: bool
-    groups: tuple[Group, ...]
+    groups: tuple[_Group, ...]
     looks: tuple[Look, ...]
     span: np.ndarray
 
@@ -367,7 +367,7 @@ def _gates(horizon: Horizon) -> list[np.ndarray]:
     return sorted(alive, key=lambda part: -horizon.sizes[part].sum())
 
 
-def _grouped(horizon: Horizon, way: Way) -> Iterator[Group]:
+def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
     """Yield the gates that hold nearly all of the strength, those of nearly one direction as one.
 
     Args:
@@ -393,7 +393,7 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[Group]:
         moment = (q.T * sizes) @ q
         values, vectors = np.linalg.eigh(moment)
         leading = vectors[:, -1] * (1.0 if vectors[:, -1] @ mean >= 0 else -1.0)
-        yield Group(
+        yield _Group(
             signs=horizon.signs[parts[0][0]],
             share=float(sizes.sum() / total),
             moment=moment,
