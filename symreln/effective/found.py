@@ -52,6 +52,8 @@ _MOST_PATTERN = 2000
 #: Times, by equal ratios, at which the loss is looked at for drops; and the size of a drop, and the
 #: rate that it stands out by, in a factor e of time, over L(0).
 _TIMES, _LEAST_DROP = 400, 0.02
+#: Share of its rate by which a drop stands out: draws that drop one after the other are one drop.
+_APART = 0.25
 
 
 @record
@@ -368,15 +370,19 @@ def drops_of(
     Returns:
         (step, (first, last step), loss over L(0) at both), in logarithmic time.
     """
-    grid = np.geomspace(max(1, begin), len(losses) - 1, _TIMES)
-    curve = np.interp(grid, np.arange(len(losses)), losses / losses[0])
-    falls = -np.gradient(curve, np.log(grid))
-    peaks, _ = find_peaks(falls, prominence=_LEAST_DROP)
-    valleys = [low + int(np.argmin(falls[low:high])) for low, high in pairwise(peaks)]
-    steps = grid.round().astype(int).tolist()
+    grid = np.unique(np.geomspace(begin + 1, len(losses), _TIMES).round().astype(int)) - 1
+    if len(grid) < 2:
+        return []
+    curve = losses[grid] / losses[0]
+    rates = -np.gradient(curve, np.log1p(grid))
+    padded = np.pad(rates, 1)  # training may begin or end in the middle of a drop
+    peaks, found = find_peaks(padded, prominence=_LEAST_DROP)
+    peaks = peaks[found["prominences"] >= _APART * padded[peaks]] - 1
+    valleys = [low + int(np.argmin(rates[low:high])) for low, high in pairwise(peaks)]
+    steps = grid.tolist()
     return [
         (steps[peak], (steps[low], steps[high]), (float(curve[low]), float(curve[high])))
-        for peak, (low, high) in zip(peaks, pairwise([0, *valleys, _TIMES - 1]), strict=True)
+        for peak, (low, high) in zip(peaks, pairwise([0, *valleys, len(grid) - 1]), strict=False)
         if curve[low] - curve[high] >= _LEAST_DROP
     ]
 

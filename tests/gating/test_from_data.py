@@ -47,6 +47,26 @@ def test_its_timeline_is_in_the_order_of_the_stages(contextual):
         assert before["loss_after"] == after["loss_before"]
 
 
+@pytest.mark.parametrize(
+    ("changed", "drops"),
+    [
+        ({"hidden": 40, "steps": 3000}, 1),  # draws that drop one after the other are one drop
+        ({"hidden": 200, "steps": 430}, 1),  # it ends in the middle of the drop
+        ({"hidden": 40, "steps": 380}, 0),  # it ends before
+        ({"init_std": "1/2", "steps": 50}, 1),  # it begins with the drop
+        ({"init_std": "1/2", "steps": 2}, 1),
+        ({"init_std": "1/2", "steps": 1}, 0),
+    ],
+)
+def test_a_drop_is_one_wherever_training_ends(changed, drops):
+    found = sr.derive(sr.spec(X, Y, network={**NETWORK, **changed}))
+    timeline = found.to_json().get("timeline", [])
+    assert len(timeline) == drops
+    for drop in timeline:
+        assert drop["loss_after"] < drop["loss_before"] - 0.02
+        assert drop["step"] < found.spec.network.steps
+
+
 def test_xor_has_four_partial_gates_each_certified():
     found = sr.derive(sr.spec(X, Y, network=NETWORK)).to_json()["found"]
     assert {unit["gate"] for unit in found["units"]} == {"10//", "01//", "//10", "//01"}
