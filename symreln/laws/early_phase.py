@@ -265,13 +265,14 @@ class IsolatedUnits:
         if not fastest > 0:
             return None
         self._step = max(self._step, _FINEST / fastest)
-        look = max(1, int(_HORIZON_LOOK / (self._step * fastest)))
+        growth = np.log1p(self._step * fastest)  # no unit grows by more in a step
         self.advance(0)
         while (time := self._done * self._step) < last:
             seen, clear = self._seen()
             sizes = start * np.exp(2 * self._logs)
             outputs = (sizes[:, None] * self._second).T @ np.maximum(seen, 0)
-            if np.linalg.norm(outputs) / seen.shape[1] >= goal:
+            reached = np.linalg.norm(outputs) / seen.shape[1]
+            if reached >= goal:
                 return Horizon(
                     time=time,
                     directions=np.hstack([self._first, self._second]),
@@ -279,7 +280,10 @@ class IsolatedUnits:
                     signs=np.where(clear, np.sign(seen), 0).astype(np.int8),
                     span=np.eye(len(y)) if self._basis is None else self._basis,
                 )
-            self.advance(look)
+            # Outputs are at most these, where no two units cancel: ‖w‖‖b‖ ≤ 1/2.
+            most = sizes.sum() * np.linalg.norm(self._sizes) / (2 * seen.shape[1])
+            left = np.log(goal / most) / 2
+            self.advance(max(1, int(max(_HORIZON_LOOK, left) / growth)))
         return None
 
     def _census(self) -> np.ndarray:
