@@ -425,9 +425,9 @@ def _half_times(derivation: Derivation) -> dict[str, float]:
     found = {}
     for pathway in derivation.pathways:
         first = pathway.modes[0]
-        decimal = None if first.strength is None else half_time(derivation, first, 6).decimal
-        if decimal is not None:
-            found[pathway.name] = float(decimal[0])
+        if first.strength is not None and not first.is_null:
+            decimal = half_time(derivation, first, 6).decimal
+            found |= {} if decimal is None else {pathway.name: float(decimal[0])}
     return found
 
 
