@@ -15,6 +15,7 @@ from symreln.claims.prediction import (
     closed_curves,
     first_starts,
     matrices_of,
+    of_given_gates,
     predict,
     written_and_read,
 )
@@ -81,7 +82,7 @@ def predict_outputs(derivation: Derivation, times: Sequence[float] | np.ndarray 
         derivation: Without free parameters, with a network.
         times: Ascending, in steps; every step of the network by default.
     """
-    grid = predict(derivation, times).times  # refuses what cannot be evaluated
+    grid = predict(of_given_gates(derivation), times).times  # refuses what cannot be evaluated
     if derivation.closed and not derivation.later:
         curves = closed_curves(derivation, grid)
         if are_followed(derivation, curves):

@@ -127,6 +127,15 @@ def _how(derivation: Derivation) -> str:
     return f" ({network_of(derivation.spec).training} training)"
 
 
+def of_given_gates(derivation: Derivation) -> Derivation:
+    """Return the derivation as if its gates were given, where they come from the data.
+
+    Its prediction is that of its pathways alone: unlike an effective network it has no last step.
+    """
+    spec = derivation.spec
+    return replace(derivation, spec=replace(spec, find="")) if spec.find else derivation
+
+
 def predict_training(
     derivation: Derivation, factors: Mapping[str, Fraction] | None = None
 ) -> Prediction:

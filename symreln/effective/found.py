@@ -279,7 +279,17 @@ class FromData(Claim):
             derivation: Of the spec with these gates, without free parameters.
             grid: Steps, shape (times,).
             factors: As of :func:`symreln.claims.prediction.predict`.
+
+        Raises:
+            InputError: A step is later than the last one of training.
         """
+        last = len(self.network.losses) - 1
+        if grid[-1] > last:
+            msg = (
+                f"times: found {grid[-1]:g}; the effective network of gates from the data is "
+                f"followed for network.steps, to step {last}. Raise network.steps"
+            )
+            raise InputError(msg)
         forms, network = closed_forms(derivation, grid, factors=factors), self.network
         error = Constant.estimated(
             "loss of the effective network, over L(0)",

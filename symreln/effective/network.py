@@ -448,7 +448,7 @@ def _of_moment(
 def _look_steps(begin: int, steps: int, size: int) -> list[int]:
     """Return the steps from the horizon on at which units of so many numbers are looked at."""
     left, count = steps - 1 - begin, int(min(_LOOKS, max(4, _KEPT // size)))
-    by_ratio = np.geomspace(1, max(1, left), count)
+    by_ratio = np.geomspace(1, 1 + left, count) - 1
     evenly = np.linspace(0, left, count)
     return np.unique((begin + np.concatenate([evenly, by_ratio])).round().astype(int)).tolist()
 

@@ -17,7 +17,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import closed_forms, predict
+from symreln.claims.prediction import closed_forms, of_given_gates, predict
 from symreln.claims.probes import learning_modes
 from symreln.claims.starts import chain_of
 from symreln.errors import SymrelnError
@@ -140,7 +140,8 @@ def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: float = PRECISE
     """Return the loss of the flow, of more than two layers from where they start in effect."""
     if chain_of(numbers) is None:
         # About: not from where the early phase says, which would be followed for every variation.
-        return predict(numbers, times, accuracy, factors={}).reduced
+        # And of gates from the data not by the effective network, which ends with the training.
+        return predict(of_given_gates(numbers), times, accuracy, factors={}).reduced
     found = closed_forms(numbers, times)
     assert found is not None  # such networks are confronted where their modes are closed
     return found.reduced

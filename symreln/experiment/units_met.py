@@ -31,7 +31,7 @@ class UnitsMet:
     Attributes:
         steps: Of the horizon and of the drops that were recorded.
         distances: ‖networks − effective‖/‖networks‖, Frobenius norms over all gates.
-        by_chance: What draws of one distribution would leave.
+        by_chance: What draws of one distribution would leave; none where one network is trained.
     """
 
     steps: tuple[int, ...]
@@ -41,13 +41,18 @@ class UnitsMet:
     @property
     def sentence(self) -> str:
         """Say it."""
-        at = int(np.argmax(self.distances))
-        return (
+        said = (
             "units of the ReLU network by gate: their maps differ from the effective network's by "
-            f"{percent(self.distances[0])} at the horizon (step {self.steps[0]}; by chance "
-            f"{percent(self.by_chance[0])}) and by at most {percent(self.distances[at])} at drops "
-            f"(step {self.steps[at]}; by chance {percent(self.by_chance[at])})"
+            f"{percent(self.distances[0])} at the horizon ({self._where(0)})"
         )
+        if len(self.steps) == 1:
+            return said
+        at = 1 + int(np.argmax(self.distances[1:]))
+        return f"{said} and by at most {percent(self.distances[at])} at drops ({self._where(at)})"
+
+    def _where(self, at: int) -> str:
+        chance = f"; by chance {percent(self.by_chance[at])}" if self.by_chance else ""
+        return f"step {self.steps[at]}{chance}"
 
 
 def met_looks(numbers: Derivation) -> dict[int, Look]:
@@ -83,8 +88,9 @@ def units_met(numbers: Derivation, network: TrainingRun | None) -> UnitsMet | No
         theirs = network.snapshots["gate_maps"][:, place]
         size = np.linalg.norm(theirs.mean(axis=0))
         distances.append(float(np.linalg.norm(theirs.mean(axis=0) - ours.mean(axis=0)) / size))
-        variances = (np.var(each, axis=0, ddof=1).sum() / len(each) for each in (ours, theirs))
-        chances.append(float(np.sqrt(sum(variances)) / size) if len(theirs) > 1 else np.nan)
+        if len(theirs) > 1:
+            variances = (np.var(each, axis=0, ddof=1).sum() / len(each) for each in (ours, theirs))
+            chances.append(float(np.sqrt(sum(variances)) / size))
     return UnitsMet(steps=tuple(places), distances=tuple(distances), by_chance=tuple(chances))
 
 

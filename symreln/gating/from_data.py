@@ -20,6 +20,7 @@ from symreln.effective.network import EffectiveNetwork, effective_of
 from symreln.errors import InputError
 from symreln.gating.clustering import distinct_rows, kmeans, silhouette
 from symreln.gating.found_pathways import gate_pathway
+from symreln.specs.kinds import NAME_LENGTH
 from symreln.specs.spec import Dataset, PathwaySpec, Spec
 
 #: Share of the strength that a stage's gates hold, and how many they are at most.
@@ -97,8 +98,8 @@ def _later(
     if not tried:
         return
     best = max(tried, key=lambda found: silhouette(found, _SEED))
-    for centre in sorted(best.centroids.tolist()):
-        gate = tuple(int(2 * (share > 0.5) - 1) for share in centre)
+    centres = sorted(best.centroids.tolist())
+    for gate in dict.fromkeys(tuple(2 * (x > 0.5) - 1 for x in centre) for centre in centres):
         if gate not in before and 1 in gate:
             yield gate
 
@@ -126,11 +127,18 @@ def _driven(pathway: PathwaySpec, inputs: np.ndarray, left: np.ndarray) -> Pathw
 
 def _names(dataset: Dataset, gates: Sequence[tuple[int, ...]]) -> list[str]:
     """Return a name for every gate, by a label's value where that is what it is."""
-    by_label = {
-        tuple(1 if (entry == value) == opened else -1 for entry in entries): name.format(value)
-        for label, entries in dataset.labels.items()
-        for value in dict.fromkeys(entries)
-        for opened, name in ((True, f"{label}_{{}}"), (False, f"not_{label}_{{}}"))
-    }
-    known = {(1,) * dataset.samples: "common", **by_label}
-    return [known.get(gate, f"gate_{number}") for number, gate in enumerate(gates, start=1)]
+    known = {(1,) * dataset.samples: "common"}
+    for opened, no in ((True, ""), (False, "not_")):
+        for label, entries in dataset.labels.items():
+            for value in dict.fromkeys(entries):
+                gate = tuple(1 if (entry == value) == opened else -1 for entry in entries)
+                name = f"{no}{label}_{value}"
+                if len(name) < NAME_LENGTH:
+                    known.setdefault(gate, name)
+    names = list[str]()
+    for number, gate in enumerate(gates, start=1):
+        name = known.get(gate, f"gate_{number}")
+        while name in names:
+            name += "_"
+        names.append(name)
+    return names

@@ -121,6 +121,12 @@ def test_the_closed_form_of_the_state_is_where_units_are():
     assert np.abs(closed.losses - followed_units.losses).max() < 0.03 * closed.losses[0]
 
 
+@pytest.mark.parametrize(("begin", "steps"), [(0, 1), (9, 10), (0, 500), (300, 500)])
+def test_looks_are_from_the_horizon_to_the_last_step(begin, steps):
+    looks = effective._look_steps(begin, steps, 10)
+    assert (looks[0], looks[-1]) == (begin, steps - 1)
+
+
 def test_gates_that_close_a_sample_have_no_closed_form():
     assert not made(*XOR, SMALL).opened
 

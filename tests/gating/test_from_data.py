@@ -9,6 +9,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError, SpecError
+from symreln.gating import from_data
 from symreln.specs.files import parse_toml
 from symreln.specs.reader import read_spec
 from symreln.specs.written_spec import spec_toml
@@ -107,6 +108,35 @@ def test_the_saved_spec_has_its_gates_and_says_where_they_are_from(tmp_path):
 @pytest.mark.parametrize("method", ["enumerate", "self-consistent"])
 def test_gates_of_another_finder_are_not_said_to_be_from_the_data(method):
     assert not sr.gates(sr.spec(X, Y, network=NETWORK), method=method).to_spec().find
+
+
+def test_a_label_names_gates_and_each_name_is_one_that_a_file_takes():
+    gates = [(1, 1, -1, -1), (-1, 1, 1, -1), (-1, -1, 1, 1), (1, 1, 1, 1)]
+    for labels, names in (
+        ({"c": ["a", "a", "b", "b"]}, ["c_a", "gate_2", "c_b", "common"]),
+        ({"gate": [2, 2, 1, 1]}, ["gate_2", "gate_2_", "gate_1", "common"]),
+        ({"c": [1, 1, 2, 2], "not_c": [3, 1, 1, 3]}, ["c_1", "not_c_1", "c_2", "common"]),
+        ({"c": ["{x}", "{x}", "{", "{"]}, ["c_{x}", "gate_2", "c_{", "common"]),
+        ({"c": [1, 1, 1, 1]}, ["gate_1", "gate_2", "gate_3", "common"]),
+        ({"c": ["v" * 80] * 2 + ["w"] * 2}, ["not_c_w", "gate_2", "c_w", "common"]),
+    ):
+        spec = sr.spec(X, Y, labels=labels, network=NETWORK)
+        assert from_data._names(spec.dataset, gates) == names
+        sr.spec(X, Y, pathways=[sr.pathway(name) for name in names])
+
+
+def test_one_trained_network_says_nothing_of_chance(tmp_path):
+    report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=1, diagnosis=False)
+    report.save(tmp_path)
+    assert "by chance" not in report.met.sentence
+    assert report.to_json()["units"]["by_chance"] == []
+
+
+def test_the_effective_network_ends_with_training_and_its_gates_do_not():
+    derivation = sr.derive(sr.spec(X, Y, network=NETWORK))
+    with pytest.raises(InputError, match=r"to step 1199\. Raise network\.steps"):
+        derivation.evaluate([0, 1500])
+    assert derivation.predict([0, 5000]).values.shape == (2, 4, 1)
 
 
 def test_networks_are_judged_by_the_effective_network():
