@@ -39,6 +39,8 @@ _MOST_INPUTS = 256
 def with_gates(spec: Spec) -> Spec:
     """Return a spec with pathways that have the gates of its data.
 
+    Where a gate is partial it is the spec at the values of its parameters.
+
     Args:
         spec: Without pathways, with a network, and with a value for every parameter.
 
@@ -67,6 +69,8 @@ def with_gates(spec: Spec) -> Spec:
         _driven(gate_pathway(spec.dataset, gate, name, stage), inputs, left)
         for gate, name, stage in zip(gates, names, stages, strict=True)
     )
+    if any(pathway.boundary for pathway in pathways):
+        spec = numbers  # samples on a boundary may be dependent at these values alone
     told = spec.network
     if told is not None and max(stages) > 1:
         told = replace(told, training="staged")

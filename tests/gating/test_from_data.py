@@ -139,6 +139,14 @@ def test_the_effective_network_ends_with_training_and_its_gates_do_not():
     assert derivation.predict([0, 5000]).values.shape == (2, 4, 1)
 
 
+def test_partial_gates_are_of_the_values_of_parameters():
+    inputs, free = [[1, 1], [-1, -1], [1, -1], [-1, "a"]], {"a": {"positive": True, "value": 1}}
+    given = sr.spec(inputs, Y, network=NETWORK, parameters=free)
+    at_value = sr.spec(X, Y, network=NETWORK)
+    one, other = (sr.derive(spec).to_json()["found"] for spec in (given, at_value))
+    assert one == other
+
+
 def test_networks_are_judged_by_the_effective_network():
     report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=6, diagnosis=False)
     told = report.to_json()
