@@ -38,6 +38,7 @@ from symreln.effective.network import (
 from symreln.effective.open_gate import state_lines
 from symreln.errors import InputError
 from symreln.laws.line import checked
+from symreln.networks.dataset import Dataset
 from symreln.networks.pathway import PathwaySpec
 from symreln.verdict.faces import held_on
 
@@ -315,14 +316,12 @@ class FromData(Claim):
     def _unit(self, pathway: PathwaySpec) -> _FoundUnit:
         gate = _signs_of(pathway)
         first = pathway.stage == self.spec.pathways[0].stage
-        shares = [g.share for g in self.network.groups if np.array_equal(g.signs, gate)]
         data = self.spec.dataset
-        limits = zip((data.samples, data.n_x, len(pathway.boundary)), _MOST_CERTIFIED, strict=True)
         certified, speed = None, None
         if first:
             inputs, targets = data.arrays
             speed = float(np.linalg.norm(targets @ (inputs * (gate > 0)).T / data.samples, 2))
-            if all(size <= most for size, most in limits):
+            if may_certify(data, gate):
                 found = held_on(data.inputs, data.targets, tuple(gate.tolist()))
                 certified = found is not None
                 speed = speed if found is None else found.pair.s.to_float()
@@ -331,7 +330,7 @@ class FromData(Claim):
             stage=pathway.stage,
             gate=self._pattern(gate),
             opened=int((gate > 0).sum()),
-            share=sum(shares) if first else None,
+            share=self.shares.get(pathway.name),
             speed=speed,
             certified=certified,
             half_time=self.half_times.get(pathway.name),
@@ -339,6 +338,16 @@ class FromData(Claim):
 
     def _pattern(self, gate: np.ndarray) -> str | None:
         return None if len(gate) > _MOST_PATTERN else "".join("/10"[sign] for sign in gate)
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """Share of the strength at the horizon that is nearest to each gate of the first stage."""
+        stage = self.spec.pathways[0].stage
+        first = [pathway for pathway in self.spec.pathways if pathway.stage == stage]
+        inputs, look = self.spec.dataset.arrays[0], self.network.looks[0]
+        nearest = nearest_gates(look.seen(inputs), np.array([gate_floats(p) for p in first]))
+        found = np.bincount(nearest, look.sizes(inputs), len(first))
+        return dict(zip([p.name for p in first], (found / found.sum()).tolist(), strict=True))
 
     @cached_property
     def strengths(self) -> np.ndarray:
@@ -400,6 +409,17 @@ def drops_of(
 def _share(loss: float) -> str:
     """Return a loss over L(0) in percent; what is below a thousandth of one is 0."""
     return percent(round(loss, 5))
+
+
+def may_certify(data: Dataset, gate: np.ndarray) -> bool:
+    """Whether it is asked exactly if units keep a gate of so many samples.
+
+    Args:
+        data: Without free parameters.
+        gate: 1 open, 0 on the boundary, -1 closed, shape (P,).
+    """
+    sizes = (data.samples, data.n_x, int((gate == 0).sum()))
+    return all(size <= most for size, most in zip(sizes, _MOST_CERTIFIED, strict=True))
 
 
 def _signs_of(pathway: PathwaySpec) -> np.ndarray:

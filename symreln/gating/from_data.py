@@ -16,17 +16,21 @@ from dataclasses import replace
 import numpy as np
 
 from symreln.base.progress import phase
+from symreln.effective.found import may_certify
 from symreln.effective.network import EffectiveNetwork, effective_of
 from symreln.errors import InputError
 from symreln.gating.clustering import distinct_rows, kmeans, silhouette
 from symreln.gating.found_pathways import gate_pathway
 from symreln.specs.kinds import NAME_LENGTH
 from symreln.specs.spec import Dataset, PathwaySpec, Spec
+from symreln.verdict.faces import held_on
 
 #: Share of the strength that a stage's gates hold, and how many they are at most.
 _ENOUGH, _MOST = 0.95, 16
 #: Share of L(0) that the first stage's gates may leave of what the network learns.
 _LEFT = 0.01
+#: Rounds after which a gate has not settled, and cosine from which it is that of the same units.
+_ROUNDS, _NEAR = 50, 0.9
 #: Correlation of an input with what is left, over the largest, below which it is rounding.
 _DRIVEN = 1e-9
 #: Clusters of later gates at most, and the seed of their starts.
@@ -57,7 +61,7 @@ def with_gates(spec: Spec) -> Spec:
         )
         raise InputError(msg)
     inputs, targets = numbers.dataset.arrays
-    gates = [*_first(network, max(1, min(_MOST, _MOST_INPUTS // len(inputs))))]
+    gates = [*_first(network, numbers.dataset, max(1, min(_MOST, _MOST_INPUTS // len(inputs))))]
     stages = [1] * len(gates)
     left, reached = _left(inputs, targets, gates), network.losses[-1] + _LEFT * network.losses[0]
     if 0.5 * np.square(left).sum() / len(left.T) > reached:
@@ -77,17 +81,47 @@ def with_gates(spec: Spec) -> Spec:
     return replace(spec, pathways=pathways, network=told, find="data")
 
 
-def _first(network: EffectiveNetwork, most: int) -> Iterator[tuple[int, ...]]:
+def _first(network: EffectiveNetwork, data: Dataset, most: int) -> Iterator[tuple[int, ...]]:
     """Yield the strongest gates at the horizon, each once."""
     held, given = 0.0, set[tuple[int, ...]]()
     for group in sorted(network.groups, key=lambda group: -group.share):
         if held >= _ENOUGH or len(given) == most:
             return
         held += group.share
-        gate = tuple(group.signs.tolist())
+        gate = _settled(data, group.signs, group.direction)
         if gate not in given:
             given.add(gate)
             yield gate
+
+
+def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[int, ...]:
+    """Return the gate that units of nearly one direction settle on.
+
+    Where they are proven to be held on boundary samples it is theirs. Else it is that of the
+    direction which they grow along as long as they keep a gate, that of its own gate, and so on,
+    where this ends near theirs; else samples are open that their mean direction opens.
+
+    Args:
+        data: Without free parameters.
+        signs: Of most of the units, shape (P,).
+        direction: (w, b) in the mean.
+    """
+    inputs, targets = data.arrays
+    if (signs == 0).any() and may_certify(data, signs):
+        held = tuple(signs.tolist())
+        if held_on(data.inputs, data.targets, held) is not None:
+            return held
+    begin = direction[: data.n_x]
+    opened, w = begin @ inputs > 0, begin
+    for _ in range(_ROUNDS):
+        w = np.linalg.svd(targets * opened @ inputs.T)[2][0]
+        w = w * (1.0 if w @ begin >= 0 else -1.0)
+        if ((w @ inputs > 0) == opened).all():
+            break
+        opened = w @ inputs > 0
+    if w @ begin < _NEAR * np.linalg.norm(begin) or ((w @ inputs > 0) != opened).any():
+        opened = begin @ inputs > 0
+    return tuple(np.where(opened, 1, -1).tolist())
 
 
 def _later(
