@@ -156,7 +156,7 @@ class EffectiveNetwork:
     Attributes:
         losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at steps 0, 1, …, the mean of the draws.
         drawn: That of each draw, shape (draws, steps).
-        horizon: Step of the horizon, of the first draw.
+        horizon: Step of the horizon, of the first draw that has one.
         units: Of every draw, (w, b) in the targets' span, shape (draws, units, n_x + rank); zero
             where one has fewer.
         count: Units of a draw, the largest.
@@ -268,61 +268,117 @@ def effective_network(
     seeds = np.random.SeedSequence(_SEED).spawn(total)
     found = [_horizon(inputs, targets, descent, epsilon, np.random.default_rng(s)) for s in seeds]
     reached = [each for each in found if each is not None]
-    if len(reached) < total:
+    if not reached:
         return None
-    turns = [np.random.default_rng(seed.spawn(1)[0]) for seed in seeds]
-    span, tried = reached[0].span, []
-    y = span.T @ targets
-    opened = open_gate(inputs, y, descent, epsilon)
+    y = reached[0].span.T @ targets
+    with phase("effective network"):
+        ensemble = _Draws(
+            x=inputs,
+            y=y,
+            descent=descent,
+            horizons=tuple(found),
+            turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
+            opened=open_gate(inputs, y, descent, epsilon),
+        )
+        way, tried = ensemble.first(COMPARED).reduced(followed) if way is None else (way, ())
+        units = ensemble.units(way)
+        drawn, looks = ensemble.descend(way, units)
+    return EffectiveNetwork(
+        losses=drawn.mean(axis=0),
+        drawn=drawn,
+        horizon=looks[0].step,
+        units=units,
+        count=units.shape[1],
+        way=way,
+        tried=tried,
+        opened=ensemble.opened is not None,
+        groups=tuple(_grouped(_pooled(reached), way)),
+        looks=looks,
+        span=reached[0].span,
+    )
 
-    def made(how: Way, count: int) -> np.ndarray:
-        pairs = zip(reached[:count], turns, strict=False)
-        parts = [_units(each, opened, how, deepcopy(turn)) for each, turn in pairs]
+
+@record(eq=False)
+class _Draws:
+    """Units of independent draws when they reach their horizons, and what they learn.
+
+    Attributes:
+        x: X, shape (n_x, P).
+        y: Y in its span, shape (rank, P).
+        descent: How units are trained.
+        horizons: Of every draw; None where no unit of it grows: then its loss stays where it is.
+        turns: Of every draw, of its rotations; each is copied before it is used.
+        opened: The state at the horizon in closed form, where there is one.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    descent: Descent
+    horizons: tuple[Horizon | None, ...]
+    turns: tuple[np.random.Generator, ...]
+    opened: OpenGate | None
+
+    def first(self, count: int) -> _Draws:
+        """Return the first draws that have a horizon."""
+        places = [place for place, each in enumerate(self.horizons) if each is not None][:count]
+        horizons, turns = ([part[p] for p in places] for part in (self.horizons, self.turns))
+        return replace(self, horizons=tuple(horizons), turns=tuple(turns))
+
+    def units(self, way: Way) -> np.ndarray:
+        """Return the units of every draw, as of :class:`EffectiveNetwork`."""
+        parts = [
+            np.zeros((1, len(self.x) + len(self.y)))
+            if each is None
+            else _units(each, self.opened, way, deepcopy(turn))
+            for each, turn in zip(self.horizons, self.turns, strict=True)
+        ]
         most = max(map(len, parts))
         return np.array([np.pad(each, ((0, most - len(each)), (0, 0))) for each in parts])
 
-    def begins(how: Way, count: int) -> list[int]:
-        if how.name == "closed form" and opened is not None:
-            return [opened.step] * count
-        return [min(descent.steps - 1, round(h.time / descent.step)) for h in reached[:count]]
+    def starts(self, way: Way) -> list[int]:
+        """Return the step of the horizon of every draw, the last step where it has none."""
+        last = self.descent.steps - 1
+        if way.name == "closed form" and self.opened is not None:
+            return [last if each is None else self.opened.step for each in self.horizons]
+        times = [last * self.descent.step if h is None else h.time for h in self.horizons]
+        return [min(last, round(time / self.descent.step)) for time in times]
 
-    def descend(how: Way, units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
-        losses, looks = _descend(inputs, y, descent, units, begins(how, len(units)))
+    def descend(self, way: Way, units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
+        """Return the losses of every draw at all steps, and looks from the first horizon on.
+
+        Raises:
+            InputError: The units diverge.
+        """
+        starts = self.starts(way)
+        pairs = zip(starts, self.horizons, strict=True)
+        begin = next(start for start, each in pairs if each is not None)
+        looked = _look_steps(begin, self.descent.steps, 2 * units.size)
+        losses, looks = _descend(self.x, self.y, self.descent, units, starts, looked)
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"
             raise InputError(msg)
         return losses, looks
 
-    with phase("effective network"):
-        if way is None:
-            whole = descend(_WHOLE, made(_WHOLE, COMPARED))[0].mean(axis=0)
-            for each in _WAYS:
-                if each.name == "closed form" and opened is None:
-                    continue
-                units = made(each, COMPARED)
-                if units.shape[1] >= followed or (tried and units.shape[1] == tried[-1][1]):
-                    continue
-                changed = np.abs(descend(each, units)[0].mean(axis=0) - whole).max() / whole[0]
-                tried.append((each.name, units.shape[1], float(changed)))
-                if changed <= REDUCED:
-                    way = each
-                    break
-            way = way or _WHOLE
-        units = made(way, total)
-        drawn, looks = descend(way, units)
-    return EffectiveNetwork(
-        losses=drawn.mean(axis=0),
-        drawn=drawn,
-        horizon=begins(way, 1)[0],
-        units=units,
-        count=units.shape[1],
-        way=way,
-        tried=tuple(tried),
-        opened=opened is not None,
-        groups=tuple(_grouped(_pooled(reached), way)),
-        looks=looks,
-        span=span,
-    )
+    def reduced(self, followed: int) -> tuple[Way, tuple[tuple[str, int, float], ...]]:
+        """Return the first way that changes the loss little, and all that were tried.
+
+        Args:
+            followed: Units of a draw, fewer of which a way takes.
+        """
+        whole = self.descend(_WHOLE, self.units(_WHOLE))[0].mean(axis=0)
+        tried = list[tuple[str, int, float]]()
+        for way in _WAYS:
+            if way.name == "closed form" and self.opened is None:
+                continue
+            units = self.units(way)
+            count = units.shape[1]
+            if count >= followed or (tried and count == tried[-1][1]):
+                continue
+            changed = np.abs(self.descend(way, units)[0].mean(axis=0) - whole).max() / whole[0]
+            tried.append((way.name, count, float(changed)))
+            if changed <= REDUCED:
+                return way, tuple(tried)
+        return _WHOLE, tuple(tried)
 
 
 def _horizon(
@@ -459,6 +515,7 @@ def _descend(
     descent: Descent,
     units: np.ndarray,
     starts: list[int],
+    steps: list[int],
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -468,8 +525,8 @@ def _descend(
         descent: How units are trained.
         units: (w, b) of every draw at its horizon.
         starts: The steps of these.
+        steps: At which units are looked at.
     """
-    steps = _look_steps(starts[0], descent.steps, 2 * units.size)
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
     kept = np.repeat(units[None].astype(np.float32), len(steps), axis=0)

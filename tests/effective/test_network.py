@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,15 @@ def test_what_is_known_of_its_errors():
     half = made(*XOR, SMALL, epsilon=effective.EPSILON / 2, way=found.way)
     assert half.horizon < found.horizon
     assert np.abs(half.losses - found.losses).max() < 0.01 * found.losses[0]
+
+
+def test_draws_in_which_no_unit_grows_keep_their_loss():
+    # Half of the units of one dimension die at the start: of three all do in an eighth of networks.
+    data, how = (np.array([[1.0, 2]]), np.array([[1.0, 2]])), replace(SMALL, hidden=3)
+    found, losses = made(*data, how), trained(*data, how, 200)
+    assert np.ptp(found.drawn, axis=1).min() == 0
+    assert found.losses[-1] == pytest.approx(losses[-1], abs=0.2 * losses[0])
+    assert found.horizon == found.looks[0].step < how.steps - 1
 
 
 def test_units_that_have_not_turned_go_on_themselves():
