@@ -36,7 +36,7 @@ import numpy as np
 from symreln.base.processors import one_blas_thread
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.claims.integration import network_of
+from symreln.claims.integration import network_of, sparse_floats
 from symreln.effective.open_gate import OpenGate, open_gate
 from symreln.errors import InputError, LimitReachedError
 from symreln.laws.early_phase import Horizon, IsolatedUnits
@@ -207,8 +207,15 @@ def effective_of(spec: Spec) -> EffectiveNetwork | None:
 
     Args:
         spec: With a network and without free parameters.
+
+    Raises:
+        InputError: An entry of the data is too large or too small for float64, or units diverge.
+        LimitReachedError: It takes too many multiplications.
     """
-    inputs, targets = spec.dataset.arrays
+    data = spec.dataset
+    for matrix, where in ((data.inputs, "dataset.X"), (data.targets, "dataset.Y")):
+        sparse_floats(matrix, where)
+    inputs, targets = data.arrays
     return _kept(_Data(inputs), _Data(targets), descent_of(spec))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.errors import InputError, SpecError
+from symreln.errors import FloatRangeError, InputError, SpecError
 from symreln.gating import from_data
 from symreln.specs.files import parse_toml
 from symreln.specs.reader import read_spec
@@ -182,6 +182,13 @@ def test_where_nothing_grows_nothing_is_found():
     short = {**NETWORK, "steps": 20}
     with pytest.raises(InputError, match="no hidden unit whose output is felt"):
         sr.derive(sr.spec(X, Y, network=short))
+
+
+@pytest.mark.parametrize("scale", ["1e100", "1e-100"])
+def test_numbers_that_float64_has_no_room_for_are_refused(scale):
+    large = [[f"{each}*{scale}" for each in row] for row in X.tolist()]
+    with pytest.raises(FloatRangeError, match=r"dataset\.X.*Scale the data"):
+        sr.derive(sr.spec(large, Y, network=NETWORK))
 
 
 def test_the_document_has_timeline_figure_and_the_state_in_closed_form(contextual, tmp_path):
