@@ -133,7 +133,8 @@ class Look:
     def sizes(self, inputs: np.ndarray) -> np.ndarray:
         """Return ‖w‖‖b‖ of all units of all draws, shape (draws · units,)."""
         parts = np.split(self.units, [len(inputs)], axis=2)
-        lengths = [np.linalg.norm(part, axis=2).ravel() for part in parts]
+        # Float64: squares of what float32 holds may be beyond it.
+        lengths = [np.linalg.norm(part.astype(float), axis=2).ravel() for part in parts]
         return lengths[0] * lengths[1]
 
 

@@ -79,6 +79,21 @@ def test_xor_has_four_partial_gates_each_certified():
     assert sum(unit["share"] for unit in found["units"]) == pytest.approx(1, abs=1e-3)
 
 
+@pytest.mark.parametrize("power", [-50, 50])
+def test_gates_and_shares_are_those_of_targets_of_any_size(power):
+    targets = [f"{each}e{power}" for each in Y.tolist()]
+    how = {"init_std": f"1e{power // 2 - 4}", "learning_rate": f"4e{-power - 2}"}
+    one, other = (
+        sr.derive(spec).to_json()["found"]["units"]
+        for spec in (
+            sr.spec(X, Y, network=NETWORK),
+            sr.spec(X, targets, network={**NETWORK, **how}),
+        )
+    )
+    for before, after in zip(one, other, strict=True):
+        assert (after["gate"], after["share"]) == (before["gate"], pytest.approx(before["share"]))
+
+
 def test_samples_in_another_order_have_the_same_gates():
     order = [2, 0, 3, 1]
     one, other = (
