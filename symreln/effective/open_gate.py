@@ -21,7 +21,8 @@ from symreln.laws.line import CANCELS, Line, vanish
 if TYPE_CHECKING:
     from symreln.laws.mean_field import Descent
 
-#: Cosine between the leading direction and a sample above which that is clearly open.
+#: Cosine between the leading direction and a sample above which that is clearly open, and part of
+#: the leading rate by which the next one is clearly slower.
 _CLEAR = 1e-6
 _S, _X, _SIGMA = sp.symbols("s x sigma", positive=True)
 
@@ -42,7 +43,7 @@ class OpenGate:
 
 
 def open_gate(x: np.ndarray, y: np.ndarray, descent: Descent, epsilon: float) -> OpenGate | None:
-    """Return the state at the horizon; None where the leading direction closes a sample.
+    """Return the state at the horizon; None where no single direction leads, or it closes a sample.
 
     Args:
         x: X, shape (n_x, P).
@@ -59,7 +60,8 @@ def open_gate(x: np.ndarray, y: np.ndarray, descent: Descent, epsilon: float) ->
     seen = leading[: len(x)] @ x
     seen, leading = (seen, leading) if seen.sum() > 0 else (-seen, -leading)
     lengths = np.linalg.norm(x, axis=0) * np.linalg.norm(leading[: len(x)])
-    if not values[-1] > 0 or not (seen > _CLEAR * lengths).all():
+    # Of equal leading modes every direction leads, and none has half of the units.
+    if not values[-2] < (1 - _CLEAR) * values[-1] or not (seen > _CLEAR * lengths).all():
         return None
     first, second = descent.init_std
     start = descent.hidden * (first**2 + second**2) / 4

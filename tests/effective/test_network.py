@@ -9,7 +9,7 @@ import pytest
 
 from symreln.effective import network as effective
 from symreln.effective.network import EffectiveNetwork, Way, effective_network
-from symreln.effective.open_gate import state_lines
+from symreln.effective.open_gate import open_gate, state_lines
 from symreln.laws.early_phase import EarlyMode, followed
 from symreln.laws.mean_field import Descent
 from tests.laws.test_early_phase import placed
@@ -140,6 +140,11 @@ def test_looks_are_from_the_horizon_to_the_last_step(begin, steps):
 
 def test_gates_that_close_a_sample_have_no_closed_form():
     assert not made(*XOR, SMALL).opened
+
+
+def test_equal_leading_modes_have_no_closed_form():
+    turned = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in (0.1, 0.4)]
+    assert open_gate(*turned, SMALL, effective.EPSILON) is None
 
 
 def test_every_line_of_it_holds():
