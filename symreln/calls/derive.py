@@ -340,7 +340,8 @@ class Derivation(derivation.Derivation):
             msg = f"strength0: found {given}; {needed}"
             raise InputError(msg)
         network = replace(network_of(self.spec), strength0=given)
-        return replace(self, spec=replace(self.spec, network=network))
+        # Gates from the data are given from here on: an effective network starts from weights.
+        return replace(self, spec=replace(self.spec, network=network, find=""))
 
     def evaluate(self, times: Times | None = None) -> Prediction:
         """Return the predicted curves in float64: ``.loss``, and ``.modes`` with a curve each.

@@ -162,6 +162,14 @@ def test_partial_gates_are_of_the_values_of_parameters():
     assert one == other
 
 
+def test_from_another_strength_the_found_gates_are_predicted_as_given_ones(tmp_path):
+    started = sr.derive(sr.spec(X, Y, network=NETWORK)).starting_at("1/1000")
+    found = started.evaluate([0, 300])
+    assert found.judged == "closed"
+    started.save(tmp_path)
+    assert sr.open(tmp_path).strength0 == started.strength0
+
+
 def test_networks_are_judged_by_the_effective_network():
     report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=6, diagnosis=False)
     told = report.to_json()
