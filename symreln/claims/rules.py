@@ -81,5 +81,5 @@ def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:
     """Yield (key, what derivation.json says) of every rule that has a key."""
     for shown in RULES:
         found = derivation.ask(shown.rule) if shown.key else None
-        if shown.key and (found or shown.always):
+        if shown.key and (found is not None or shown.always):
             yield shown.key, found

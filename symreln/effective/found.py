@@ -461,7 +461,7 @@ def _half_times(derivation: Derivation) -> dict[str, float]:
     return found
 
 
-def timeline_of(derivation: Derivation) -> tuple[_Drop, ...]:
-    """Return the timeline, an entry of derivation.json."""
+def timeline_of(derivation: Derivation) -> tuple[_Drop, ...] | None:
+    """Return the timeline, an entry of derivation.json; None where gates are given."""
     found = derivation.ask(found_of)
-    return () if found is None else found.timeline
+    return None if found is None else found.timeline

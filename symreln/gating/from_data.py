@@ -1,7 +1,7 @@
 r"""Gates from the data alone, as pathways of a spec.
 
 First the gates that units have at the horizon of the effective network, the strongest until they
-hold :data:`ENOUGH` of the strength. Where linear maps of what these let through cannot reach what
+hold :data:`_ENOUGH` of the strength. Where linear maps of what these let through cannot reach what
 the network reaches, its units leave them for others later on: the gates where they end, clustered
 as Algorithm 1 of [Jarvis2025] clusters those of trained networks, are a second stage.
 

@@ -61,7 +61,7 @@ def test_its_timeline_is_in_the_order_of_the_stages(contextual):
 )
 def test_a_drop_is_one_wherever_training_ends(changed, drops):
     found = sr.derive(sr.spec(X, Y, network={**NETWORK, **changed}))
-    timeline = found.to_json().get("timeline", [])
+    timeline = found.to_json()["timeline"]
     assert len(timeline) == drops
     for drop in timeline:
         assert drop["loss_after"] < drop["loss_before"] - 0.02
