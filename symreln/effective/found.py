@@ -33,12 +33,12 @@ from symreln.effective.network import (
     descent_of,
     effective_network,
     effective_of,
-    nearest_gates,
 )
 from symreln.effective.open_gate import state_lines
 from symreln.errors import InputError
 from symreln.laws.line import checked
 from symreln.networks.dataset import Dataset
+from symreln.networks.nearest_gates import nearest_gates
 from symreln.networks.pathway import PathwaySpec
 from symreln.verdict.faces import held_on
 

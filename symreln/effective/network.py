@@ -138,18 +138,6 @@ class Look:
         return lengths[0] * lengths[1]
 
 
-def nearest_gates(seen: np.ndarray, gates: np.ndarray) -> np.ndarray:
-    """Return the gate that reproduces each unit's outputs best, as trained networks are looked at.
-
-    Args:
-        seen: w·x, shape (…, P).
-        gates: 0 or 1, shape (gates, P).
-    """
-    squares = np.square(seen)
-    active = np.where(seen > 0, squares, 0.0)
-    return np.argmin(active @ (1 - gates).T + (squares - active) @ gates.T, axis=-1)
-
-
 @record(eq=False)
 class EffectiveNetwork:
     """A prediction from the data alone.

@@ -16,7 +16,7 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.integration import gate_floats
 from symreln.claims.rules import rule_of
-from symreln.effective.network import nearest_gates
+from symreln.networks.nearest_gates import nearest_gates
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

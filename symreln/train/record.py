@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from symreln.base.records import record
+from symreln.networks.nearest_gates import nearest_gates
 from symreln.train.network import GatedNetwork, off_boundary, own_inputs
 from symreln.train.trained_model import Model
 from symreln.train.weights import Weights
@@ -122,19 +123,13 @@ def _boundary_observer(inputs: np.ndarray) -> Observer:
 def _gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
     """Observer of the maps of a single hidden layer's units, gathered by best gate.
 
-    Best is the least squared distance of a unit's own outputs max(z, 0) to the outputs g z that it
-    would have with the gate; equal distances go to the lower index.
+    Best as of :func:`symreln.networks.nearest_gates.nearest_gates`.
     """
     table = np.asarray(gates, dtype=float)
 
     def observe(step: int, weights: Weights) -> np.ndarray:
         w1, w2 = weights
-        # A sample on which a unit is all but silent counts for as little as it does in the
-        # network, whichever side of zero it is on.
-        seen = np.matmul(w1, inputs)
-        squares = seen**2
-        active = np.where(seen > 0, squares, 0.0)
-        index = (active @ (1 - table).T + (squares - active) @ table.T).argmin(axis=-1)
+        index = nearest_gates(np.matmul(w1, inputs), table)
         maps = [np.matmul(w2 * (index == gate)[:, None, :], w1) for gate in range(len(table))]
         return np.stack(maps, axis=1)
 
