@@ -175,7 +175,7 @@ class FromData(Claim):
 
     @property
     def sentence(self) -> str:
-        """Which gates, which effective network, and how certain it is."""
+        """Which gates, which effective network, and what is known of its error."""
         network, hidden = self.network, descent_of(self.spec).hidden
         names = few([each.name for each in self.units], 6)
         what = f"an effective network of {network.count} {self.kind}s in place of {hidden} units"
@@ -189,7 +189,8 @@ class FromData(Claim):
             )
         return (
             f"gates from the data: {names}. The loss is predicted by {what}, from step "
-            f"{network.horizon} on; it is certain to {percent(self.within)} of L(0)"
+            f"{network.horizon} on; ε, the reduction and the draws change it by at most "
+            f"{percent(self.within)} of L(0) each"
         )
 
     def lines(self) -> Iterator[str]:
