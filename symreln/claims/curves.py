@@ -107,7 +107,7 @@ class Prediction:
     @property
     def computed(self) -> str:
         """How ``loss`` is computed, in words, and what it is set beside."""
-        if self.judged == "reduced" or self.closed_loss is self.reduced:
+        if self.judged != "closed" or self.closed_loss is self.reduced:
             return self.method
         return f"closed forms, of all modes; beside them, {self.method}"
 

@@ -40,6 +40,7 @@ from symreln.laws.line import checked
 from symreln.networks.dataset import Dataset
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.networks.pathway import PathwaySpec
+from symreln.specs.finding import counted
 from symreln.verdict.faces import held_on
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 _MOST_CERTIFIED = (200, 16, 8)
 #: Samples above which JSON has no patterns.
 _MOST_PATTERN = 2000
+#: Growth over the largest from which units grow about as much.
+_AS_MUCH = 0.7
 #: Times, by equal ratios, at which the loss is looked at for drops; and the size of a drop, and the
 #: rate that it stands out by, in a factor e of time, over L(0).
 _TIMES, _LEAST_DROP = 400, 0.02
@@ -90,6 +93,7 @@ class _Drop(Claim):
     Attributes:
         step: Where the loss falls fastest, in logarithmic time.
         unit: Name of the pathway whose gate is nearest to the units that grow most meanwhile.
+        units: Names of all whose units grow about as much.
         gate: As of the pathway.
         loss_before: Loss over L(0) where it begins.
         loss_after: Loss over L(0) where the next one begins, or at the last step.
@@ -97,6 +101,7 @@ class _Drop(Claim):
 
     step: int
     unit: str
+    units: tuple[str, ...]
     gate: str | None
     loss_before: float
     loss_after: float
@@ -171,26 +176,38 @@ class FromData(Claim):
                 for way, count, apart in self.network.tried
             ],
             "units": [{**each.values(), "kind": self.kind} for each in self.units],
+            "loss": {
+                "steps": self.shown_steps.tolist(),
+                "mean": self.network.losses[self.shown_steps].tolist(),
+            },
         }
+
+    @property
+    def shown_steps(self) -> np.ndarray:
+        """Steps at which the loss is given in JSON and figures."""
+        last = len(self.network.losses) - 1
+        return np.unique(np.linspace(0, last, _TIMES).round().astype(int))
 
     @property
     def sentence(self) -> str:
         """Which gates, which effective network, and what is known of its error."""
         network, hidden = self.network, descent_of(self.spec).hidden
         names = few([each.name for each in self.units], 6)
-        what = f"an effective network of {network.count} {self.kind}s in place of {hidden} units"
-        if self.kind == "pathway":
-            what = f"an effective network of {network.count} units in place of {hidden}"
+        size = counted(network.count, "neuron" if self.kind == "neuron" else "unit")
+        what = f"an effective network of {size} in place of {hidden} units"
         if self.is_whole:
             what = (
-                f"all {network.count} units that were followed: no fewer that were tried change it "
-                f"by less than {percent(REDUCED)}, and {percent(self.turned)} of their strength "
-                "has turned to leading directions"
+                f"the {counted(network.count, 'unit')} that were followed, for no fewer that "
+                f"were tried keep it within {percent(REDUCED)}"
             )
+        felt = f"from step {network.horizon} on"
+        if not network.horizon:
+            felt = "from the start on, for initial weights are large and gates are those drawn"
+        drops = "" if self.timeline else "; it does not drop within the training"
         return (
-            f"gates from the data: {names}. The loss is predicted by {what}, from step "
-            f"{network.horizon} on; ε, the reduction and the draws change it by at most "
-            f"{percent(self.within)} of L(0) each"
+            f"gates from the data: {names}. The loss is predicted by {what}, {felt}; ε, the "
+            f"reduction and the draws change it by at most {percent(self.within)} of L(0) each"
+            f"{drops}"
         )
 
     def lines(self) -> Iterator[str]:
@@ -198,8 +215,8 @@ class FromData(Claim):
         yield self.sentence
         for drop in self.timeline[:10]:
             yield (
-                f"  step {drop.step}: units of {drop.unit} grow, loss {_share(drop.loss_before)} "
-                f"to {_share(drop.loss_after)} of L(0)"
+                f"  step {drop.step}: units of {few(drop.units, 4)} grow, loss "
+                f"{_share(drop.loss_before)} to {_share(drop.loss_after)} of L(0)"
             )
 
     def says(self) -> Iterator[Block]:
@@ -209,7 +226,7 @@ class FromData(Claim):
             yield Table(
                 header=("fastest at step", "units that grow have the gate of", "before", "after"),
                 rows=tuple(
-                    (str(d.step), d.unit, _share(d.loss_before), _share(d.loss_after))
+                    (str(d.step), few(d.units, 4), _share(d.loss_before), _share(d.loss_after))
                     for d in self.timeline
                 ),
                 caption="The timeline, from the data alone: drops of the loss, and losses over "
@@ -222,6 +239,11 @@ class FromData(Claim):
                 caption="Gates over time, from the data alone: each row is the share of the units' "
                 "strength that is nearest to a gate, from none (light) to all (dark).",
             )
+        yield Figure(
+            name="predicted",
+            alt="Predicted loss over training.",
+            caption="The loss predicted by the effective network.",
+        )
         yield Details(summary="Gates from the data, and how many units", blocks=self._folded())
 
     def _folded(self) -> tuple[Block, ...]:
@@ -369,10 +391,20 @@ class FromData(Claim):
         for step, (begin, end), (before, after) in drops_of(
             self.network.losses, self.network.horizon
         ):
-            grown = [np.diff(np.interp([begin, end], looks, row)) for row in self.strengths.T]
+            pairs = [np.interp([begin, end], looks, row) for row in self.strengths.T]
+            grown = np.diff(pairs)[:, 0]
             unit = self.units[int(np.argmax(grown))]
             drop = _Drop(
-                step=step, unit=unit.name, gate=unit.gate, loss_before=before, loss_after=after
+                step=step,
+                unit=unit.name,
+                units=tuple(
+                    each.name
+                    for each, growth in zip(self.units, grown, strict=True)
+                    if growth >= _AS_MUCH * grown.max()
+                ),
+                gate=unit.gate,
+                loss_before=before,
+                loss_after=after,
             )
             found.append(drop)
         return tuple(found)

@@ -278,6 +278,8 @@ def effective_network(
         )
         way, tried = ensemble.first(COMPARED).reduced(followed) if way is None else (way, ())
         units = ensemble.units(way)
+        if units.shape[1] > followed:  # in another draw it takes more than it stands for
+            way, units = _WHOLE, ensemble.units(_WHOLE)
         drawn, looks = ensemble.descend(way, units)
     return EffectiveNetwork(
         losses=drawn.mean(axis=0),

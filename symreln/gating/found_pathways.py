@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from symreln.networks.pathway import PathwaySpec
+from symreln.specs.kinds import BOUNDARY
 from symreln.specs.spec import Dataset, Spec, ValidationSpec
 from symreln.specs.written_spec import spec_toml
 
@@ -21,9 +22,11 @@ def gate_pathway(
         name: Its name.
         stage: Its stage.
     """
+    listed = ", ".join({1: "1", -1: "0", 0: f'"{BOUNDARY}"'}[int(sign)] for sign in signs)
     return PathwaySpec(
         name=name,
         gate=tuple(int(sign > 0) for sign in signs),
+        gate_text="all" if all(sign > 0 for sign in signs) else f"[{listed}]",
         boundary=tuple(place for place, sign in enumerate(signs) if not sign),
         inputs=tuple(range(dataset.n_x)),
         outputs=tuple(range(dataset.n_y)),

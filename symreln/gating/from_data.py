@@ -56,8 +56,9 @@ def with_gates(spec: Spec) -> Spec:
     if network is None:
         msg = (
             "gates from the data: found no hidden unit whose output is felt within network.steps "
-            f"({spec.network.steps if spec.network else 0}): the loss stays where it is. Raise "
-            "network.steps, network.learning_rate or network.init_std"
+            f"({spec.network.steps if spec.network else 0}): the loss stays where it is. Either "
+            "the data drive no unit (inputs or targets that are zero; every half-space sees as "
+            "much of one target as of its opposite), or steps, learning_rate or init_std are small"
         )
         raise InputError(msg)
     inputs, targets = numbers.dataset.arrays

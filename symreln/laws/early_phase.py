@@ -273,11 +273,15 @@ class IsolatedUnits:
             outputs = (sizes[:, None] * self._second).T @ np.maximum(seen, 0)
             reached = np.linalg.norm(outputs) / seen.shape[1]
             if reached >= goal:
+                signs = np.where(clear, np.sign(seen), 0)
+                # Steps so large that a unit crosses every sample say nothing of its boundary.
+                lost = ~(signs > 0).any(axis=1)
+                signs[lost] = np.sign(seen[lost])
                 return Horizon(
                     time=time,
                     directions=np.hstack([self._first, self._second]),
                     sizes=sizes,
-                    signs=np.where(clear, np.sign(seen), 0).astype(np.int8),
+                    signs=signs.astype(np.int8),
                     span=np.eye(len(y)) if self._basis is None else self._basis,
                 )
             # Outputs are at most these, where no two units cancel: ‖w‖‖b‖ ≤ 1/2.

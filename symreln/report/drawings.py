@@ -82,8 +82,13 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
 
 
 def drawn_prediction(derivation: Derivation, steps: int) -> Prediction:
-    """Return the closed forms at declared values, or where there are none the reduction."""
+    """Return what is judged: closed forms at declared values, where there are none the reduction.
+
+    Where gates come from the data it is the effective network.
+    """
     numbers, times = derivation.ask(at_values), thinned(np.arange(steps)).astype(float)
+    if numbers.spec.find:
+        return predict(numbers, times)
     return closed_forms(numbers, times) or predict(numbers, times, accuracy=DRAWN)
 
 

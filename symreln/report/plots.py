@@ -86,7 +86,7 @@ def still_sketches(derivation: Derivation) -> list[Sketch]:
     sketches = [_gates(derivation)]
     found = derivation.ask(rule_of("found"))
     if found is not None:
-        sketches.append(_timeline(found))
+        sketches += [_timeline(found), _predicted(found)]
     shared = derivation.ask(edges_of)
     if shared is not None and len(shared.graph.edges) <= _MOST_EDGES:
         uses = [shared.uses[place] for place in range(len(shared.graph.edges))]
@@ -135,6 +135,16 @@ def _timeline(found: FromData) -> Sketch:
     cells = Cells(values=values, rows=names, columns=tuple(columns), scale=1.0)
     panel = Panel(x="training time (steps)", cells=cells)
     return Sketch.of("timeline", panel, height=0.75 + min(_ROW * len(values), _ROWS))
+
+
+def _predicted(found: FromData) -> Sketch:
+    """Return the figure of the loss that the effective network predicts, with its draws' spread."""
+    steps, drawn = found.shown_steps, found.network.drawn
+    low, high = (np.quantile(drawn[:, steps], share, axis=0) for share in (0.05, 0.95))
+    spread = np.array([low, high])
+    mean = found.network.losses[steps]
+    curve = loss_curve("effective network", "theory", steps.astype(float), mean, spread)
+    return Sketch.of("predicted", loss_panel([curve]), height=1.8)
 
 
 def _gate_cells(

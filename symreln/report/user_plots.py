@@ -14,7 +14,7 @@ from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import drawn_prediction
 from symreln.report.figures import draw_panel
 from symreln.report.looks import INK, PALETTE
-from symreln.report.plots import MOST_CURVES, loss_panel, modes_sketches
+from symreln.report.plots import MOST_CURVES, TIME, loss_panel, modes_sketches
 from symreln.specs.arguments import whole_number
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ def plot_derivation(derivation: Derivation, ax: Axes | None = None) -> Axes:
     """
     prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
     sketches = modes_sketches(derivation, prediction)
+    if not sketches and prediction.judged == "effective":
+        shown = ax or _new_panel()
+        shown.plot(prediction.times, prediction.loss, color=INK, linewidth=1.4)
+        dress(shown, x=TIME, y="loss $L(t)$")
+        return shown
     if not sketches:
         msg = "plot: no mode learns anything, so that there is nothing to draw"
         raise NoClosedFormError(msg)

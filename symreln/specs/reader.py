@@ -85,6 +85,8 @@ def read_spec(
     finds = gates is not None or not given_gates
     if finds:
         _check_findable(training, good, tables, problems)
+    if gates is not None:
+        _check_found(gates, tables, problems)
     pathways, families, graph = (), (), None
     if given_gates:
         pathways, families, graph = read_paths(tables, asked, training, problems)
@@ -259,20 +261,32 @@ def _check_findable(
         one = 'at least one [[pathway]] with name = "shared" and gate = "all"'
         problems.add("pathway", "nothing", f"{one}, or [network] for gates from the data")
     if network is not None:
-        usual = "a ReLU network of two layers without this key, for gates from the data"
-        hint = "Or give gates: a linear network has one [[pathway]], open on all samples."
-        for key, value, fits in (
-            ("activation", network.activation, "relu"),
-            ("layers", network.layers, 2),
-            ("weight_decay", network.weight_decay, 0),
-            ("strength0", network.strength0, None),
+        for key, fits, needed in (
+            ("activation", "relu", '"relu"'),
+            ("layers", 2, "2"),
+            ("weight_decay", 0, "0"),
+            ("strength0", None, "no such key"),
         ):
+            value = getattr(network, key)
             if value != fits:
-                problems.add(f"network.{key}", shown(value), usual, hint)
+                expected = f"{needed}, for gates from the data"
+                problems.add(f"network.{key}", shown(value), expected, "Or give a [[pathway]].")
     for parameter in parameters:
         if parameter.value is None:
             where = key_path(("parameters", parameter.given, "value"))
             problems.add(where, "nothing", "a value, for gates from the data")
+
+
+def _check_found(gates: GatesModel, tables: Mapping[str, Any], problems: Problems) -> None:
+    """Add a problem where [gates] and pathways say different things."""
+    if bool(gates.find) == bool(gates.found):
+        both = "both find and found" if gates.find else "neither find nor found"
+        problems.add("gates", both, "one of them")
+    elif gates.find and "pathway" in tables:
+        hint = 'Gates that were found before have found = "data".'
+        problems.add("gates.find", "[[pathway]] beside it", "no [[pathway]]", hint)
+    elif gates.found and "pathway" not in tables:
+        problems.add("gates.found", "no [[pathway]]", "those that were found", 'Or find = "data".')
 
 
 def _check_theory(

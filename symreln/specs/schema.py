@@ -255,8 +255,11 @@ class UserDatasetModel(StrictModel):
 class GatesModel(StrictModel):
     """``[gates]``: where gates come from that are not given."""
 
-    find: Literal["data"] = Field(
-        description='"data": gates come from the data; any [[pathway]] is one found before'
+    find: Literal["data"] | None = Field(
+        default=None, description='"data": gates come from the data, without any [[pathway]]'
+    )
+    found: Literal["data"] | None = Field(
+        default=None, description='"data": every [[pathway]] was found in the data before'
     )
 
 

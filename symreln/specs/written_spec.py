@@ -137,7 +137,7 @@ def _tables(spec: Spec) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"[parameters.{own.pop('name')}]", {k: own[k] for k in own if k != "given"}
     for pathway in spec.pathways:
         yield "[[pathway]]", _pathway(pathway, data)
-    yield "[gates]", {"find": spec.find}
+    yield "[gates]", {"found" if spec.pathways else "find": spec.find}
     if network is not None:
         told = {key: getattr(network, key) for key in network.keys if key != "init_std_out"}
         yield "[network]", told | ({"init_std": network.stds} if network.init_std_out else {})

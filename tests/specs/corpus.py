@@ -113,9 +113,12 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("no-pathway", OWN),
     ("find-other", own('[gates]\nfind = "network"')),
     ("find-key", own("[gates]\nmethod = 1")),
+    ("find-beside", own(f'[gates]\nfind = "data"\n{NETWORK}')),
+    ("find-found", own(f'[gates]\nfind = "data"\nfound = "data"\n{NETWORK}')),
+    ("found-nothing", f'{OWN}[gates]\nfound = "data"\n{NETWORK}'),
     ("find-graph", f'{OWN}[gates]\nfind = "data"\n[[node]]\nname = "a"\n{NETWORK}'),
-    ("find-again-decay", own(f'[gates]\nfind = "data"\n{NETWORK}weight_decay = 1')),
-    ("find-again", own('[gates]\nfind = "data"')),
+    ("find-again-decay", own(f'[gates]\nfound = "data"\n{NETWORK}weight_decay = 1')),
+    ("find-again", own('[gates]\nfound = "data"')),
     *(
         (f"find-{key}", f"{OWN}[network]\nhidden=2\ninit_std=1\nlearning_rate=1\nsteps=9\n{told}")
         for key, told in (

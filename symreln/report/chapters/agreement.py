@@ -48,11 +48,11 @@ def agreement_chapters(validation: Validation) -> list[Block]:
 
 def _agreement_chapter(validation: Validation) -> Section:
     """Return the chapter on theory against training."""
-    beside = (f"{each[:1].upper()}{each[1:]}." for each in beside_clauses(validation))
+    beside = [f"{each[:1].upper()}{each[1:]}." for each in beside_clauses(validation)]
     blocks = (
         _agreement_table(validation),
         _trained(validation),
-        Items(tuple(map(typeset, beside))),
+        *([Items(tuple(map(typeset, beside)))] if beside else []),
         _comparison(validation),
         *_details(validation),
     )
