@@ -290,7 +290,7 @@ def effective_network(
         way=way,
         tried=tried,
         opened=ensemble.opened is not None,
-        groups=tuple(_grouped(_pooled(reached), way)),
+        groups=tuple(sorted(_grouped(_pooled(reached), way), key=lambda each: -each.share)),
         looks=looks,
         span=reached[0].span,
     )
@@ -370,7 +370,7 @@ class _Draws:
                 continue
             units = self.units(way)
             count = units.shape[1]
-            if count >= followed or (tried and count == tried[-1][1]):
+            if count >= followed or (tried and (way.name, count) == tried[-1][:2]):
                 continue
             changed = np.abs(self.descend(way, units)[0].mean(axis=0) - whole).max() / whole[0]
             tried.append((way.name, count, float(changed)))
@@ -428,8 +428,9 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
         horizon: The units.
         way: Which gates are taken together, and how many are kept.
     """
-    total, kept, groups = horizon.sizes.sum(), 0.0, []
-    for part in _gates(horizon):
+    gates = _gates(horizon)
+    total, kept, groups = sum(horizon.sizes[part].sum() for part in gates), 0.0, []
+    for part in gates:
         if kept >= way.held * total:
             break
         sizes = horizon.sizes[part]

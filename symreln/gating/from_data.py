@@ -85,7 +85,7 @@ def with_gates(spec: Spec) -> Spec:
 def _first(network: EffectiveNetwork, data: Dataset, most: int) -> Iterator[tuple[int, ...]]:
     """Yield the strongest gates at the horizon, each once."""
     held, given = 0.0, set[tuple[int, ...]]()
-    for group in sorted(network.groups, key=lambda group: -group.share):
+    for group in network.groups:
         if held >= _ENOUGH or len(given) == most:
             return
         held += group.share
@@ -114,13 +114,15 @@ def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[i
             return held
     begin = direction[: data.n_x]
     opened, w = begin @ inputs > 0, begin
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if opened.any() else 0):
         w = np.linalg.svd(targets * opened @ inputs.T)[2][0]
         w = w * (1.0 if w @ begin >= 0 else -1.0)
         if ((w @ inputs > 0) == opened).all():
             break
         opened = w @ inputs > 0
-    if w @ begin < _NEAR * np.linalg.norm(begin) or ((w @ inputs > 0) != opened).any():
+    if not opened.any():  # rounding closes what is open alone
+        opened = signs > 0
+    elif w @ begin < _NEAR * np.linalg.norm(begin) or ((w @ inputs > 0) != opened).any():
         opened = begin @ inputs > 0
     return tuple(np.where(opened, 1, -1).tolist())
 
