@@ -68,7 +68,7 @@ def test_units_have_the_moments_of_their_gates():
 def test_the_state_at_the_horizon_is_the_closed_form():
     # One gate open on all samples: κ H units grow along its leading mode, as in a linear network.
     x, y = hierarchy()
-    how = Descent(hidden=4000, init_std=(1e-6, 1e-6), step=0.01, steps=5000)
+    how = Descent(hidden=1000, init_std=(1e-6, 1e-6), step=0.04, steps=1500)
     found = made(x, y, how)
     (group,) = found.groups
     assert (group.signs == 1).all()
@@ -120,7 +120,7 @@ def test_where_no_unit_grows_there_is_no_prediction():
 
 def test_the_closed_form_of_the_state_is_where_units_are():
     x, y = hierarchy()
-    how = Descent(hidden=4000, init_std=(1e-6, 1e-6), step=0.01, steps=5000)
+    how = Descent(hidden=1000, init_std=(1e-6, 1e-6), step=0.04, steps=1500)
     closed, followed_units = made(x, y, how, way=Way("closed form")), made(x, y, how)
     assert abs(closed.horizon - followed_units.horizon) < 0.02 * closed.horizon
     # Nothing of it is drawn but rotations: Σ q qᵀ is one matrix.
