@@ -100,7 +100,7 @@ def _points(make: Callable, **given: object) -> sr.Spec:
 def _digits() -> sr.Spec:
     data = datasets.load_digits()
     x, y = data.data.astype(int), _classes(data.target)
-    network = _network(100, "1/5000", 2001)  # pixels from 0 to 16
+    network = _network(100, "1/150", 2001)  # pixels from 0 to 16
     return sr.spec(x, y, network=network)
 
 

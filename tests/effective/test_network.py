@@ -82,7 +82,7 @@ def test_the_state_at_the_horizon_is_the_closed_form():
     )[1][0].kappa
     strength = kappa * how.hidden * 1e-12 * (1 + how.step * s[0]) ** (2 * found.horizon)
     measured = np.square(found.units @ leading).sum(axis=1)
-    assert measured.mean() == pytest.approx(strength, rel=0.05)  # 8 draws of 2000 units
+    assert measured.mean() == pytest.approx(strength, rel=0.08)  # units of a draw vary by a step
 
 
 def test_what_is_known_of_its_errors():
