@@ -178,6 +178,10 @@ def test_networks_are_judged_by_the_effective_network():
     assert told["free_constants"] == 0
     assert told["metrics"]["effective_vs_relu"] == told["metrics"]["theory_vs_relu"]
     assert report.distance("theory_vs_relu") < 0.03
+    # Units are where they are predicted: as near as two sets of draws would be.
+    assert report.met.by_chance == pytest.approx(told["units"]["by_chance"])
+    for apart, chance in zip(report.met.distances, report.met.by_chance, strict=True):
+        assert apart < 2.5 * chance < 0.3
 
 
 @pytest.mark.parametrize(
