@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
@@ -22,7 +21,6 @@ from symreln.claims.curves import Prediction
 from symreln.claims.integration import gate_floats
 from symreln.claims.lines import DerivationLines
 from symreln.claims.prediction import closed_forms
-from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Details, Figure, Strong, Table
 from symreln.document.typeset import say
 from symreln.effective.network import (
@@ -422,6 +420,9 @@ def drops_of(
     Returns:
         (step, (first, last step), loss over L(0) at both), in logarithmic time.
     """
+    # Here, because it takes a second to import, and given gates have no timeline.
+    from scipy.signal import find_peaks
+
     grid = np.unique(np.geomspace(begin + 1, len(losses), _TIMES).round().astype(int)) - 1
     if len(grid) < 2:
         return []
@@ -462,17 +463,15 @@ def _signs_of(pathway: PathwaySpec) -> np.ndarray:
     return signs
 
 
-def found_of(derivation: Derivation) -> FromData | None:
-    """Return the effective network where gates come from the data; None where they are given.
+def from_data(numbers: Derivation) -> FromData:
+    """Return the effective network of a derivation whose gates come from the data.
+
+    Args:
+        numbers: Without free parameters.
 
     Raises:
         InputError: No unit grows in the steps of the network.
     """
-    if not derivation.spec.find:
-        return None
-    numbers = derivation.ask(at_values)
-    if numbers is not derivation:
-        return numbers.ask(found_of)
     network = effective_of(numbers.spec)
     if network is None:
         msg = (
@@ -492,9 +491,3 @@ def _half_times(derivation: Derivation) -> dict[str, float]:
             decimal = half_time(derivation, first, 6).decimal
             found |= {} if decimal is None else {pathway.name: float(decimal[0])}
     return found
-
-
-def timeline_of(derivation: Derivation) -> tuple[_Drop, ...] | None:
-    """Return the timeline, an entry of derivation.json; None where gates are given."""
-    found = derivation.ask(found_of)
-    return None if found is None else found.timeline

@@ -103,7 +103,6 @@ class _Group:
         moment: M, shape (n_x + rank, n_x + rank).
         leading: Share of M's largest eigenvalue in its trace.
         direction: Its eigenvector, of the sign that units have.
-        gates: How many gates are taken together.
     """
 
     signs: np.ndarray
@@ -111,7 +110,6 @@ class _Group:
     moment: np.ndarray
     leading: float
     direction: np.ndarray
-    gates: int
 
 
 @record(eq=False)
@@ -145,10 +143,8 @@ class EffectiveNetwork:
     Attributes:
         losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at steps 0, 1, …, the mean of the draws.
         drawn: That of each draw, shape (draws, steps).
-        horizon: Step of the horizon, of the first draw that has one.
         units: Of every draw, (w, b) in the targets' span, shape (draws, units, n_x + rank); zero
             where one has fewer.
-        count: Units of a draw, the largest.
         way: How they became few.
         tried: Every way that was tried: its name, how many units it takes, and by how much it
             changes the loss of all units that were followed, over L(0).
@@ -161,15 +157,23 @@ class EffectiveNetwork:
 
     losses: np.ndarray
     drawn: np.ndarray
-    horizon: int
     units: np.ndarray
-    count: int
     way: Way
     tried: tuple[tuple[str, int, float], ...]
     opened: bool
     groups: tuple[_Group, ...]
     looks: tuple[Look, ...]
     span: np.ndarray
+
+    @property
+    def horizon(self) -> int:
+        """Step of the horizon, of the first draw that has one."""
+        return self.looks[0].step
+
+    @property
+    def count(self) -> int:
+        """Units of a draw, the largest."""
+        return self.units.shape[1]
 
     @property
     def error(self) -> float:
@@ -284,9 +288,7 @@ def effective_network(
     return EffectiveNetwork(
         losses=drawn.mean(axis=0),
         drawn=drawn,
-        horizon=looks[0].step,
         units=units,
-        count=units.shape[1],
         way=way,
         tried=tried,
         opened=ensemble.opened is not None,
@@ -454,7 +456,6 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
             moment=moment,
             leading=float(values[-1] / values.sum()),
             direction=leading,
-            gates=len(parts),
         )
 
 

@@ -215,6 +215,19 @@ def test_help_imports_nothing_heavy():
     assert found.stdout.splitlines()[-1] == "[]"
 
 
+def test_given_gates_import_nothing_that_finds_gates(tmp_path):
+    program = (
+        f"import sys; from symreln.cli import main; main._guarded(['derive', 'xor', '--out', "
+        f"{str(tmp_path / 'out')!r}]);"
+        "finds = {'symreln.effective.found', 'symreln.effective.network', 'scipy.signal'};"
+        "print(sorted(finds & set(sys.modules)))"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert found.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_help_is_in_groups_and_its_example_is_taken(name):
     made = cli.get_command(click.Context(cli), name)
