@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from symreln.effective import network as effective
+from symreln.effective.descent import Descent
 from symreln.effective.found import drops_of
 from symreln.effective.network import effective_network
-from symreln.laws.mean_field import Descent
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network

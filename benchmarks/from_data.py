@@ -3,8 +3,8 @@
 ``python -m benchmarks.from_data [--seeds 20] [NAME …]`` prints a row a data set: max and mean
 |ΔL|/L(0) in percent and the error of the drop time of the effective network, its units (* where
 nothing is reduced) and gates, and how far it says that it is certain; beside it max |ΔL|/L(0) of
-the seed floor, of the found gates held fixed (a gated network), of the mean-field simulation, and
-of the law of gates at its best order; seconds of the derivation. Needs ``symreln[data]``.
+the seed floor, of the found gates held fixed (a gated network), and of all units that are followed;
+seconds of the derivation. Needs ``symreln[data]``.
 """
 
 from __future__ import annotations
@@ -137,15 +137,10 @@ def _row(spec: sr.Spec, seeds: int) -> Iterator[str]:
     found = sr.validate(derivation, seeds=seeds, diagnosis=False)
     judged = found.metrics["theory_vs_relu"]
     units = derivation.to_json()["found"]
-    law = None
-    if found.law is not None and found.network is not None and len(found.law.losses):
-        mean = found.network.mean_loss
-        law = min(float(np.abs(row - mean).max() / mean[0]) for row in found.law.losses)
     floor = found.floor.mean.max_abs_over_initial if found.floor else None
     beside = [
         floor,
         *(found.distance(pair) for pair in ("gdln_vs_relu", "mean_field_vs_relu")),
-        law,
     ]
     shown = ["–" if value is None else f"{100 * value:.2f}" for value in beside]
     yield f"{100 * judged.max_abs_over_initial:.2f}"
@@ -164,9 +159,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=[*SPECS], metavar="NAME")
     parser.add_argument("--seeds", type=int, default=20)
     options = parser.parse_args()
-    print(
-        "data | max % | mean % | drop | units | gates | within | floor | gated | mean field | law"
-    )
+    print("data | max % | mean % | drop | units | gates | within | floor | gated | all units")
     for name in options.names:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,9 +1,9 @@
-"""The law of gates against networks: ``python -m validation.gate_law [TASK …] [--seeds 20]``.
+"""Gates that move, against networks: ``python -m validation.gate_law [TASK …] [--seeds 20]``.
 
-For every task a row of a Markdown table: by order, the largest distance of the predicted share of
-weight with the first stage's gates to the mean over networks; and max and mean |ΔL|/L(0), in per
-cent, of the closed forms, of the integrated reduction and of networks with gates by the law, to the
-fourth order.
+For every task a row of a Markdown table: the largest distance of the share of weight with the first
+stage's gates, by the law of gates, to the mean over networks; and max and mean |ΔL|/L(0), in per
+cent, of the closed forms, of the integrated reduction, of the effective network of the data alone
+with its units, and of all units that are followed for it.
 
 Tasks are the ready-made ones and, of our own, items in contexts with features of all contexts and
 of each: ``C=6`` (hierarchies), ``one-hot-3`` (-4, -6: four items, one output an item), ``signs-4``
@@ -21,7 +21,7 @@ import numpy as np
 import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
-from symreln.claims.starts import starts_of
+from symreln.effective.network import effective_of
 from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import marks
@@ -30,7 +30,6 @@ from symreln.experiment.training import recorded, train_networks
 if TYPE_CHECKING:
     from symreln.specs.spec import Spec
 
-ORDERS = 3
 _NETWORK = {
     "hidden": 700,
     "init_std": "1/140000",
@@ -104,7 +103,6 @@ def spec_of(name: str) -> Spec:
 def row(name: str, seeds: int, rng: int) -> str:
     """Train, compare and return a row."""
     numbers = sr.derive(spec_of(name)).ask(at_values)
-    kappas = numbers.ask(starts_of).kappas
     prediction = predict_training(numbers)
     run = train_networks(
         numbers.spec,
@@ -112,31 +110,30 @@ def row(name: str, seeds: int, rng: int) -> str:
         rng=np.random.SeedSequence(rng),
         record=recorded("relu", numbers.spec, seeds, marks(prediction)),
     )
-    found = measured_gate_law(numbers, run, kappas, ORDERS, most=np.inf)
-    curves = [prediction.loss, prediction.reduced, *(() if found is None else found.losses)]
+    law, found = measured_gate_law(numbers, run), effective_of(numbers.spec)
+    curves = [prediction.loss, prediction.reduced]
+    if found is not None:
+        curves += [found.losses, found.followed.mean(axis=0)]
     distances = [compare(curve, run.mean_loss) for curve in curves]
     losses = " | ".join(
         f"{100 * each.max_abs_over_initial:.2g}, {100 * each.mean_abs_over_initial:.2g}"
         for each in distances
     )
-    if found is None:
-        return f"| {name} | – | {losses} |"
-    shares = "/".join(f"{share:.3f}" for share in found.share_distances)
-    return f"| {name} | {shares} | {losses} |"
+    share = "–" if law is None else f"{law.distance:.2f}"
+    return f"| {name} | {share} | {losses} | {'–' if found is None else found.count} |"
 
 
 def main() -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description="Measure the law of gates.")
+    parser = argparse.ArgumentParser(description="Measure gates that move.")
     parser.add_argument(
         "names", nargs="*", default=["contextual-3", "contextual-4", "contextual-5"]
     )
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rng", type=int, default=0)
     options = parser.parse_args()
-    orders = " | ".join(f"order {k}" for k in range(2, ORDERS + 2))
-    print(f"| task | share with the gates, by order | closed | reduction | {orders} |")
-    print("|---" * (5 + ORDERS) + "|")
+    print("| task | share with the gates | closed | reduction | effective | all units | units |")
+    print("|---" * 7 + "|")
     for name in options.names:
         print(row(name, options.seeds, options.rng), flush=True)
 

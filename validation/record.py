@@ -59,7 +59,7 @@ def row(name: str, found: dict[str, Any]) -> str:
         largest("theory_vs_gdln"),
         largest("reduced_vs_relu"),
         largest("reduced_vs_gdln"),
-        largest("mean_field_vs_relu"),
+        largest("effective_vs_relu"),
         percent(found["seed_floor"]["mean"]["max_abs_over_initial"]),
         "never drops" if drop is None else steps_text(drop),
         _published(found),

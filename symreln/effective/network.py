@@ -25,7 +25,6 @@ gradient flows (Kunin et al. 2025) have the same two steps in the limit of vanis
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
@@ -37,10 +36,10 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of, sparse_floats
+from symreln.effective.descent import Descent, Look, descend_units, look_steps
 from symreln.effective.open_gate import OpenGate, open_gate
 from symreln.errors import InputError, LimitReachedError
 from symreln.laws.early_phase import Horizon, IsolatedUnits
-from symreln.laws.mean_field import Descent
 
 if TYPE_CHECKING:
     from symreln.specs.spec import Spec
@@ -59,11 +58,6 @@ _FOLLOWED = 2000
 _RANK, _LARGE, _SMALL = 1e-10, 0.01, 0.1
 #: Change of the loss over L(0) that a reduction may make, and in how many draws it is measured.
 REDUCED, COMPARED = 0.01, 2
-#: Products w·x of all draws above which two threads share these.
-_SHARED = 1e5
-#: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios; and
-#: numbers that are kept of them at most.
-_LOOKS, _KEPT = 60, 5e7
 
 
 @record(kw_only=False)
@@ -90,7 +84,8 @@ _WAYS = (
     *(Way("moments", alike) for alike in (0.9, 0.97)),
     *(Way("moments", alike, 0.99999) for alike in (0.97, 0.99, 0.999)),
 )
-_WHOLE = Way("whole")
+#: All units that were followed.
+WHOLE = Way("whole")
 
 
 @record(eq=False)
@@ -113,36 +108,14 @@ class _Group:
 
 
 @record(eq=False)
-class Look:
-    """Units of every draw at a step.
-
-    Attributes:
-        step: The step.
-        units: (w, b) in the targets' span, shape (draws, units, n_x + rank); float32.
-    """
-
-    step: int
-    units: np.ndarray
-
-    def seen(self, inputs: np.ndarray) -> np.ndarray:
-        """Return w·x of all units of all draws, shape (draws · units, P)."""
-        return (self.units[:, :, : len(inputs)] @ inputs).reshape(-1, inputs.shape[1])
-
-    def sizes(self, inputs: np.ndarray) -> np.ndarray:
-        """Return ‖w‖‖b‖ of all units of all draws, shape (draws · units,)."""
-        parts = np.split(self.units, [len(inputs)], axis=2)
-        # Float64: squares of what float32 holds may be beyond it.
-        lengths = [np.linalg.norm(part.astype(float), axis=2).ravel() for part in parts]
-        return lengths[0] * lengths[1]
-
-
-@record(eq=False)
 class EffectiveNetwork:
     """A prediction from the data alone.
 
     Attributes:
         losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at steps 0, 1, …, the mean of the draws.
         drawn: That of each draw, shape (draws, steps).
+        followed: That of all units that were followed, of the draws in which the reduction was
+            measured, shape (draws, steps); ``drawn`` where nothing is reduced.
         units: Of every draw, (w, b) in the targets' span, shape (draws, units, n_x + rank); zero
             where one has fewer.
         way: How they became few.
@@ -157,6 +130,7 @@ class EffectiveNetwork:
 
     losses: np.ndarray
     drawn: np.ndarray
+    followed: np.ndarray
     units: np.ndarray
     way: Way
     tried: tuple[tuple[str, int, float], ...]
@@ -177,9 +151,20 @@ class EffectiveNetwork:
 
     @property
     def error(self) -> float:
-        """Its Monte Carlo error over L(0), as of :class:`symreln.laws.mean_field.MeanField`."""
-        apart = np.abs(self.drawn - self.losses).max() / self.losses[0]
-        return float(apart / np.sqrt(len(self.drawn) - 1))
+        """Its Monte Carlo error over L(0)."""
+        return monte_carlo_error(self.drawn)
+
+
+def monte_carlo_error(drawn: np.ndarray) -> float:
+    """Return the error of a mean of draws over L(0).
+
+    That is the largest distance of a draw from the mean, over √(draws - 1).
+
+    Args:
+        drawn: Losses of each draw, shape (draws, steps).
+    """
+    mean = drawn.mean(axis=0)
+    return float(np.abs(drawn - mean).max() / mean[0] / np.sqrt(max(1, len(drawn) - 1)))
 
 
 def descent_of(spec: Spec) -> Descent:
@@ -191,7 +176,6 @@ def descent_of(spec: Spec) -> Descent:
         init_std=(first, second),
         step=1 / float(network.tau(spec.dataset.samples)),
         steps=network.steps,
-        weight_decay=float(network.weight_decay),
     )
 
 
@@ -210,6 +194,18 @@ def effective_of(spec: Spec) -> EffectiveNetwork | None:
         sparse_floats(matrix, where)
     inputs, targets = data.arrays
     return _kept(_Data(inputs), _Data(targets), descent_of(spec))
+
+
+def takes_minutes(spec: Spec) -> bool:
+    """Return whether not even one draw is paid for."""
+    data = spec.dataset
+    return _cost(descent_of(spec), data.inputs.shape, data.targets.shape) > _PAID
+
+
+def _cost(descent: Descent, inputs: tuple[int, int], targets: tuple[int, int]) -> int:
+    """Return about how many multiplications a draw takes, from the data's shapes."""
+    followed = min(_FOLLOWED, descent.hidden)
+    return descent.steps * followed * inputs[1] * 2 * (inputs[0] + min(targets))
 
 
 class _Data:
@@ -245,7 +241,7 @@ def effective_network(
     Args:
         inputs: X, shape (n_x, P).
         targets: Y, shape (n_y, P), not all zero.
-        descent: How the network is trained; without weight decay.
+        descent: How the network is trained.
         epsilon: Outputs over targets at the horizon.
         way: How units become few; by default to as few as change the loss by :data:`REDUCED`.
         draws: Independent draws, at least two: the first of those that more have; by default as
@@ -256,7 +252,7 @@ def effective_network(
         LimitReachedError: It takes too many multiplications.
     """
     followed = min(_FOLLOWED, descent.hidden)
-    one = descent.steps * followed * inputs.shape[1] * 2 * (len(inputs) + min(targets.shape))
+    one = _cost(descent, inputs.shape, targets.shape)
     if COMPARED * one + _OVERHEAD * descent.steps > _MOST_COST:
         msg = (
             f"effective network: {followed} units on {inputs.shape[1]} samples for {descent.steps} "
@@ -280,14 +276,17 @@ def effective_network(
             turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
             opened=open_gate(inputs, y, descent, epsilon),
         )
-        way, tried = ensemble.first(COMPARED).reduced(followed) if way is None else (way, ())
+        tried, whole = (), None
+        if way is None:
+            way, tried, whole = ensemble.first(COMPARED).reduced(followed)
         units = ensemble.units(way)
         if units.shape[1] > followed:  # in another draw it takes more than it stands for
-            way, units = _WHOLE, ensemble.units(_WHOLE)
+            way, units = WHOLE, ensemble.units(WHOLE)
         drawn, looks = ensemble.descend(way, units)
     return EffectiveNetwork(
         losses=drawn.mean(axis=0),
         drawn=drawn,
+        followed=drawn if whole is None or way is WHOLE else whole,
         units=units,
         way=way,
         tried=tried,
@@ -352,20 +351,21 @@ class _Draws:
         starts = self.starts(way)
         pairs = zip(starts, self.horizons, strict=True)
         begin = next(start for start, each in pairs if each is not None)
-        looked = _look_steps(begin, self.descent.steps, 2 * units.size)
-        losses, looks = _descend(self.x, self.y, self.descent, units, starts, looked)
+        looked = look_steps(begin, self.descent.steps, 2 * units.size)
+        losses, looks = descend_units(self.x, self.y, self.descent, units, starts, looked)
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"
             raise InputError(msg)
         return losses, looks
 
-    def reduced(self, followed: int) -> tuple[Way, tuple[tuple[str, int, float], ...]]:
-        """Return the first way that changes the loss little, and all that were tried.
+    def reduced(self, followed: int) -> tuple[Way, tuple[tuple[str, int, float], ...], np.ndarray]:
+        """Return the first way that changes the loss little, all tried, and losses of the whole.
 
         Args:
             followed: Units of a draw, fewer of which a way takes.
         """
-        whole = self.descend(_WHOLE, self.units(_WHOLE))[0].mean(axis=0)
+        losses = self.descend(WHOLE, self.units(WHOLE))[0]
+        whole = losses.mean(axis=0)
         tried = list[tuple[str, int, float]]()
         for way in _WAYS:
             if way.name == "closed form" and self.opened is None:
@@ -377,8 +377,8 @@ class _Draws:
             changed = np.abs(self.descend(way, units)[0].mean(axis=0) - whole).max() / whole[0]
             tried.append((way.name, count, float(changed)))
             if changed <= REDUCED:
-                return way, tuple(tried)
-        return _WHOLE, tuple(tried)
+                return way, tuple(tried), losses
+        return WHOLE, tuple(tried), losses
 
 
 def _horizon(
@@ -499,63 +499,3 @@ def _of_moment(
     beside = turn @ (np.sqrt(values[kept] / 2) * vectors[:, kept]).T
     along = np.sqrt(values[-1] / (2 * len(kept))) * direction
     return np.concatenate([along + beside, along - beside])
-
-
-def _look_steps(begin: int, steps: int, size: int) -> list[int]:
-    """Return the steps from the horizon on at which units of so many numbers are looked at."""
-    left, count = steps - 1 - begin, int(min(_LOOKS, max(4, _KEPT // size)))
-    by_ratio = np.geomspace(1, 1 + left, count) - 1
-    evenly = np.linspace(0, left, count)
-    return np.unique((begin + np.concatenate([evenly, by_ratio])).round().astype(int)).tolist()
-
-
-def _descend(
-    x: np.ndarray,
-    y: np.ndarray,
-    descent: Descent,
-    units: np.ndarray,
-    starts: list[int],
-    steps: list[int],
-) -> tuple[np.ndarray, tuple[Look, ...]]:
-    """Return the losses of every draw at all steps, and looks at the units.
-
-    Args:
-        x: X.
-        y: Y in its span.
-        descent: How units are trained.
-        units: (w, b) of every draw at its horizon.
-        starts: The steps of these.
-        steps: At which units are looked at.
-    """
-    losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
-    # A draw that is looked at before its horizon is as it is there.
-    kept = np.repeat(units[None].astype(np.float32), len(steps), axis=0)
-    pays = units[:, :, 0].size * x.shape[1] > _SHARED
-    parts = np.array_split(np.arange(len(units)), 1 + pays)
-
-    def descend(part: np.ndarray) -> None:
-        first, second = (each.copy() for each in np.split(units[part], [len(x)], axis=2))
-        looks = {at: place for place, at in enumerate(steps)}
-        rate, x_t, y_t = descent.step / x.shape[1], np.ascontiguousarray(x.T), y.T
-        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
-            for step in range(descent.steps - min(starts)):
-                held = first @ x
-                gates = held > 0
-                np.maximum(held, 0, out=held)
-                error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
-                squares = np.einsum("dpr,dpr->d", error, error)
-                for place, draw in enumerate(part):
-                    now = step + starts[draw]
-                    if now < descent.steps:
-                        losses[draw, now] = 0.5 * squares[place] / x.shape[1]
-                    if now in looks:
-                        kept[looks[now], draw, :, : len(x)] = first[place]
-                        kept[looks[now], draw, :, len(x) :] = second[place]
-                drive = second @ error.transpose(0, 2, 1)
-                drive *= gates
-                second += rate * (held @ error)
-                first += rate * (drive @ x_t)
-
-    with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
-        list(pool.map(descend, parts))
-    return losses, tuple(Look(step=at, units=each) for at, each in zip(steps, kept, strict=True))

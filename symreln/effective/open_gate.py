@@ -19,7 +19,7 @@ from symreln.base.records import record
 from symreln.laws.line import CANCELS, Line, vanish
 
 if TYPE_CHECKING:
-    from symreln.laws.mean_field import Descent
+    from symreln.effective.descent import Descent
 
 #: Cosine between the leading direction and a sample above which that is clearly open, and part of
 #: the leading rate by which the next one is clearly slower.

@@ -8,6 +8,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.prediction import closed_forms
+from symreln.effective.network import monte_carlo_error
 from symreln.experiment.closed import predict_aligned
 from symreln.experiment.metrics import Distance, Interval, compare, exactly, mutual_distance
 
@@ -75,7 +76,7 @@ def curve_pairs(
         gdln: The trained gated deep linear networks.
         aligned: A GDLN that started aligned, or None.
     """
-    prediction, wide = predictions.prediction, predictions.mean_field
+    prediction, effective = predictions.prediction, predictions.effective
     trained = {"gdln": gdln} | ({} if network is None else {"relu": network})
     pairs = {
         f"theory_vs_{name}": _curve_pair(prediction.loss, run, predictions.error[0])
@@ -83,11 +84,14 @@ def curve_pairs(
     }
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
-        if wide is not None:
-            pairs["mean_field_vs_relu"] = _curve_pair(wide.losses, network, wide.error)
+        if effective is not None:
+            all_units, error = effective.followed, monte_carlo_error(effective.followed)
+            pairs["effective_vs_relu"] = _curve_pair(effective.losses, network, effective.error)
+            pairs["mean_field_vs_relu"] = _curve_pair(all_units.mean(axis=0), network, error)
     closed, flow = prediction.closed_loss, prediction.flow_loss
-    own = "effective" if prediction.judged == "effective" else "reduced"
-    curves = {"closed": closed, own: prediction.reduced, "modes": predictions.straight}
+    curves = {"closed": closed, "modes": predictions.straight}
+    if prediction.judged != "effective":
+        curves["reduced"] = prediction.reduced
     pairs |= {
         f"{curve}_vs_{name}": _curve_pair(losses, run)
         for curve, losses in curves.items()

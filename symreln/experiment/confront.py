@@ -73,7 +73,7 @@ def validate(
             aligned = train_aligned(numbers, predictions.chain)
     pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
     with phase("law of gates"):
-        law = measured_gate_law(numbers, network, predictions.kappas)
+        law = measured_gate_law(numbers, network)
     found = Validation(
         **vars(predictions),
         derivation=derivation,

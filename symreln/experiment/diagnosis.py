@@ -13,7 +13,7 @@ unexplained, and that is said.
 | alignment | a start that is aligned (of more than two layers: two need none) |
 | full batches | them, trained, of networks that are trained by mini-batches |
 | closed forms | the integrated reduction: earlier stages as they learn, and finite steps |
-| gates | gates by the law of gates; of a linear network no gates |
+| gates | those of the data alone, the effective network; of a linear network no gates |
 | step size | half the rate, predicted and trained |
 | initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
@@ -126,8 +126,8 @@ def _tried(again: Trials, pair: str) -> Iterator[Row]:
             again, pair, BATCHES, lambda: (Variation(full_batch=True), "steps on all samples")
         )
     yield from _reduction(again, pair)
-    if relu:
-        yield _replaced(again, pair, GATES, lambda: _gates_by_law(case))
+    if relu and case.judged != "effective":
+        yield _replaced(again, pair, GATES, lambda: _gates_of_data(case))
     yield from _halved_rate(again, pair)
     if not is_aligned(pair):
         regime = case.numbers.ask(regime_of)
@@ -244,14 +244,12 @@ def _no_gates(case: Validation) -> Replacement:
     return loss, "one pathway, always open, as in a linear network"
 
 
-def _gates_by_law(case: Validation) -> Replacement:
+def _gates_of_data(case: Validation) -> Replacement:
     _check_gdln(case)
-    law = case.law
-    if law is None or not len(law.losses):
-        why = "" if law is None else law.why_not
-        raise NotSupportedError(why or "there is no law of gates here")
-    order = {2: "second", 3: "third"}[1 + len(law.losses)]
-    return law.losses[-1], f"gates by the law of gates, {order} order"
+    found = case.effective
+    if found is None:
+        raise NotSupportedError(case.no_effective)
+    return found.losses, f"gates of the data alone: an effective network of {found.count} units"
 
 
 def _check_gdln(case: Validation) -> None:

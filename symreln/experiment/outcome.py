@@ -68,7 +68,8 @@ class Validation(Immutable, Predictions):
         aligned: A GDLN that started aligned with the modes, as closed forms assume, or None.
         pairs: Every pair of curves that is compared, by their names in validation.json:
             "theory_vs_…" is the judged curve, "closed_vs_…" and "reduced_vs_…" are both;
-            "mean_field_vs_relu" is the mean-field simulation, "flow_vs_…" the reduction by
+            "effective_vs_relu" is the effective network, "mean_field_vs_relu" all units that are
+            followed for it, "flow_vs_…" the reduction by
             infinitely small steps, "…_vs_aligned" what starts as closed forms assume.
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
@@ -158,10 +159,9 @@ class Validation(Immutable, Predictions):
             "gdln": self.gdln.losses,
             **{name: run.losses for name, run in runs.items() if run is not None},
         }
-        if self.mean_field is not None:
-            found["mean_field"] = self.mean_field.losses
-        if self.law is not None:
-            found |= {f"gates_order_{n}": row for n, row in enumerate(self.law.losses, start=2)}
+        if self.effective is not None:
+            found["effective"] = self.effective.losses
+            found["mean_field"] = self.effective.followed.mean(axis=0)
         if prediction.closed_loss is not None:
             found["closed_forms"] = prediction.closed_loss
         return found

@@ -41,7 +41,7 @@ from symreln.claims.starts import (
 )
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
-from symreln.experiment.wide_network import run_mean_field, why_no_mean_field
+from symreln.experiment.no_gates_given import effective_beside
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
+    from symreln.effective.network import EffectiveNetwork
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
-    from symreln.laws.mean_field import MeanField
 
 
 @record(eq=False)
@@ -65,8 +65,9 @@ class Predictions:
         early: What the early phase says of modes, by the label of their strength; empty for a
             linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        mean_field: The mean-field simulation; None where there is none.
-        no_mean_field: Why there is none, or "".
+        effective: The effective network of the data, whatever gates are given; None where there is
+            none.
+        no_effective: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
         straight: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it
             is not proven; None where it is, and where gates switch or pathways are narrow.
@@ -76,8 +77,8 @@ class Predictions:
     error: tuple[float, float] = (0.0, 0.0)
     early: Mapping[str, EarlyStrength] = field(default_factory=dict)
     kappas: Mapping[str, float] = field(default_factory=dict)
-    mean_field: MeanField | None = None
-    no_mean_field: str = ""
+    effective: EffectiveNetwork | None = None
+    no_effective: str = ""
     chain: ChainStart | None = None
     straight: np.ndarray | None = None
 
@@ -96,9 +97,7 @@ def predict_all(numbers: Derivation) -> Predictions:
             chain = chain_of(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     early, starts = numbers.ask(early_strengths), numbers.ask(starts_of)
-    why = why_no_mean_field(numbers)
-    with phase("mean-field simulation"):
-        mean_field = None if why else run_mean_field(numbers)
+    effective, why = effective_beside(numbers)
     with phase("prediction"):
         prediction = predict_training(numbers)
     # Where Assumption 2.1.1 is not proven, modes may leave their directions.
@@ -110,8 +109,8 @@ def predict_all(numbers: Derivation) -> Predictions:
         else _kappa_error(numbers, prediction, starts),
         early=early,
         kappas=starts.kappas,
-        mean_field=mean_field,
-        no_mean_field=why,
+        effective=effective,
+        no_effective=why,
         straight=_mode_descent(numbers) if turns else None,
     )
 
@@ -120,9 +119,9 @@ def _drawn(numbers: Derivation) -> Predictions:
     """Return the mean over drawn networks with its error."""
     with phase("prediction"):
         prediction = predict(numbers, None)
-    why = why_no_mean_field(numbers)
+    _, why = effective_beside(numbers)
     error = (_draws_error(prediction), 0.0)
-    return Predictions(prediction=prediction, error=error, no_mean_field=why)
+    return Predictions(prediction=prediction, error=error, no_effective=why)
 
 
 def _draws_error(prediction: Prediction) -> float:
@@ -134,14 +133,14 @@ def _draws_error(prediction: Prediction) -> float:
 
 def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Predictions:
     """Return the predictions for other than two layers of weights."""
-    why = why_no_mean_field(numbers)
+    _, why = effective_beside(numbers)
     if chain is None:
-        return Predictions(prediction=prediction, no_mean_field=why)
+        return Predictions(prediction=prediction, no_effective=why)
     return Predictions(
         prediction=prediction,
         error=_chain_error(numbers, prediction, chain),
         chain=chain,
-        no_mean_field=why,
+        no_effective=why,
     )
 
 

@@ -1,6 +1,6 @@
 """A race confronted with trained networks: which gates they take on both sides of each boundary.
 
-Beside their shares stand those at infinite width, by the mean-field simulation.
+Beside their shares stand predicted ones: of the units that are followed for the effective network.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.integration import network_of
-from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, wide_shares
+from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, predicted_shares
 from symreln.gating.race_pieces import Race
 from symreln.gating.serialise import Result
 from symreln.specs.spec import Spec
@@ -25,12 +25,12 @@ WITHIN = 3.0
 
 @record(kw_only=False)
 class ClassShare:
-    """What networks have of a class of gates at the end, and what there is at infinite width.
+    """What networks have of a class of gates at the end, and what is predicted.
 
     Attributes:
         pattern: One of the gates.
-        predicted: Share of the weight at infinite width; None where that takes minutes, or targets
-            are 0.
+        predicted: Share of the weight of the units that are followed for the effective network;
+            None where there are none.
         predicted_error: Standard error of it.
         measured: Share of the trained networks' weight, mean over seeds.
         spread: Its standard deviation over seeds.
@@ -86,12 +86,12 @@ class RacePoint(Result):
 
     @property
     def predicted(self) -> bool:
-        """Whether shares at infinite width are known."""
+        """Whether shares are predicted."""
         return any(each.predicted is not None for each in self.classes)
 
     @property
     def agrees(self) -> bool | None:
-        """Whether all measured shares lie within the stated error of those at infinite width.
+        """Whether all measured shares lie within the stated error of the predicted ones.
 
         None of one network, which has no spread, and where nothing is predicted. Both below a
         thousandth: sampled spreads of nearly nothing are no measure of it.
@@ -130,7 +130,7 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction | None, ...]:
 
 
 def confront(race: Race, spec: Spec, value: Fraction | None, seeds: int, rng: int) -> RacePoint:
-    """Train networks at one value of the parameter, and simulate infinite width beside them.
+    """Train networks at one value of the parameter, and predict their shares.
 
     Args:
         race: The race of the spec's data.
@@ -149,7 +149,7 @@ def confront(race: Race, spec: Spec, value: Fraction | None, seeds: int, rng: in
     part, end = race.at(value), [network_of(spec).steps - 1]
     nearest = nearest_observer(trained.dataset.inputs.to_numpy(), list(race.classes.values()))
     seen = observe(trained, seeds=seeds, rng=rng, observers={"nearest": nearest}, steps=end)
-    wide = wide_shares(trained, nearest, len(race.classes), end)
+    wide = predicted_shares(trained, nearest, len(race.classes))
     return RacePoint(
         value=value,
         seeds=seeds,
@@ -169,7 +169,7 @@ def _shares(
         own = shares[:, 0, place]
         predicted, error = (None, 0.0)
         if wide is not None:
-            predicted, error = (float(each[0, place]) for each in wide)
+            predicted, error = (float(each[place]) for each in wide)
         found.append(
             ClassShare(
                 pattern=pattern,

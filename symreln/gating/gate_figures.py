@@ -49,7 +49,7 @@ def _race(found: RaceReport) -> Drawing | None:
         nowhere, said = np.full(1, np.nan), "trained networks, ± std"
         legend.append(Curve(x=nowhere, y=nowhere, label=said, style=_DOT | {"color": INK}))
         crosses = _CROSS | {"color": INK}
-        legend.append(Curve(x=nowhere, y=nowhere, label="infinite width", style=crosses))
+        legend.append(Curve(x=nowhere, y=nowhere, label="predicted", style=crosses))
     curves = (*speeds, *legend)
     panels = [Panel(x=x, y=r"speed $s$  ($1/\tau$)", curves=curves, top=high)]
     if found.points:
@@ -111,7 +111,7 @@ def _boundaries(found: RaceReport, high: float, *, named: bool) -> Iterator[Curv
 
 
 def _shares(found: RaceReport, whose: str) -> Iterator[Curve]:
-    """Yield the shares of the weight, measured and at infinite width, or those of the units."""
+    """Yield the shares of the weight, measured and predicted, or those of the units."""
     values = np.array([float(point.value or 0) for point in found.points])
     for place, name in enumerate(found.race.classes):
         own = [each for point in found.points for each in point.classes if each.pattern == name]

@@ -12,13 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of
+from symreln.effective.network import WHOLE, descent_of, effective_network, takes_minutes
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
-from symreln.experiment.wide_network import SEED, descent_of, takes_minutes
-from symreln.laws.mean_field import simulate_mean_field
 from symreln.specs.spec import Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
@@ -90,39 +88,30 @@ class ObservedNetworks:
         )
 
 
-def wide_shares(
-    spec: Spec, observer: Observer, count: int, steps: Sequence[int] | np.ndarray
+def predicted_shares(
+    spec: Spec, observer: Observer, count: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return shares of the weight in the limit of infinite width, by the mean-field simulation.
-
-    Between its looks at the units they are interpolated.
+    """Return shares of the weight at the end, of the units that the effective network is made of.
 
     Args:
         spec: Without free parameters, with a ReLU network of one hidden layer.
         observer: Which of ``count`` classes a unit is in; see :func:`nearest_observer`.
         count: How many classes there are.
-        steps: Updates after which units are looked at, T of them.
 
     Returns:
-        Means over draws and their standard errors, each of shape (T, count); None where that takes
-        minutes, or targets are 0.
+        Means over draws and their standard errors, each of shape (count,); None where that takes
+        minutes, units decay, or none grows.
     """
     inputs, targets = spec.dataset.arrays
-    if takes_minutes(spec) or not targets.any():
+    if takes_minutes(spec) or network_of(spec).weight_decay or not targets.any():
         return None
-
-    def shares(first: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        which = observer(0, (first,)).astype(int)
-        return shares_of(np.bincount(which, weights, minlength=count))
-
-    with phase("mean-field simulation"):
-        found = simulate_mean_field(inputs, targets, descent_of(spec), SEED, watch=shares)
-    draws = np.array(
-        [
-            np.transpose([np.interp(steps, found.steps, column) for column in draw.T])
-            for draw in found.watched
-        ]
-    )
+    found = effective_network(inputs, targets, descent_of(spec), way=WHOLE)
+    if found is None:
+        return None
+    last = found.looks[-1]
+    which = observer(0, (last.units[:, :, : len(inputs)].astype(float),)).astype(int)
+    pairs = zip(which, last.sizes(inputs).reshape(which.shape), strict=True)
+    draws = shares_of(np.array([np.bincount(own, size, count) for own, size in pairs]))
     return draws.mean(axis=0), draws.std(axis=0, ddof=1) / len(draws) ** 0.5
 
 

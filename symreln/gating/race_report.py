@@ -99,7 +99,7 @@ class RaceReport(Result):
 
     @property
     def confronted(self) -> dict[str, object] | None:
-        """What trained networks took, and shares at infinite width."""
+        """What trained networks took, and predicted shares."""
         if not self.seeds:
             return None
         network = network_of(self.learned)
@@ -331,14 +331,14 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
             ),
         ),
         (
-            "at infinite width",
+            "predicted from the data",
             lambda point: (
                 shares(point, lambda each: f"{each.predicted:.3f}") if point.predicted else "–"
             ),
         ),
         ("share of units", lambda point: shares(point, lambda each: f"{each.units:.3f}")),
         ("fastest taken", lambda point: _yes(point.fastest_taken)),
-        ("share as at infinite width", lambda point: _yes(point.agrees)),
+        ("share as predicted", lambda point: _yes(point.agrees)),
     ]
     lines = [
         f"Weight of {points[0].seeds} networks a point after training, by the nearest gate:",
@@ -350,7 +350,7 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
     if not all(point.predicted for point in points):
         lines += [
             "",
-            "–: the mean-field simulation takes minutes on these data, or all targets are 0.",
+            "–: following units takes minutes on these data, they decay, or none grows.",
         ]
     late = [str(point.value) for point in points if point.order and not point.fastest_taken]
     if late:

@@ -20,10 +20,10 @@ INK_SHARES = {"#000000": 100, INK: 97, FAINT: 51, CLOSED: 1, GROUND: 0}
 LIT = {PALETTE[0]: "#2d8cc1", OPEN: "#5c89b9"}
 
 #: What a curve is: the prediction that is judged (closed forms where they are printed), that of
-#: modes that start aligned, the integrated reduction or aligned modes beside it, the mean-field
+#: modes that start aligned, the integrated reduction or aligned modes beside it, the effective
 #: simulation, or what was trained.
 Role = Literal[
-    "theory", "aligned theory", "reduction", "modes", "mean field", "gdln", "aligned", "relu"
+    "theory", "aligned theory", "reduction", "modes", "effective", "gdln", "aligned", "relu"
 ]
 
 _OPEN = {"markerfacecolor": "none", "markersize": 4.6, "markeredgewidth": 1.0}
@@ -47,7 +47,7 @@ _LOOKS: dict[Role, dict[str, Any]] = {
         "color": PALETTE[3], "linewidth": 0.7, "marker": "s", "markevery": (0.03, 0.12),
         "zorder": 2.5, **_OPEN,
     },
-    "mean field": {
+    "effective": {
         "color": PALETTE[2], "linewidth": 0.7, "marker": "x", "markevery": (0.09, 0.12),
         "markersize": 4.6, "markeredgewidth": 1.1, "zorder": 2.5,
     },

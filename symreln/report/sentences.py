@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MOST_PAIRS, _VERDICT = 2, 190
 #: Differences of shares that float64 makes.
 _ROUNDING = 1e-12
-_ORDERS = ("first", "second", "third", "fourth")
 
 # -- the table -------------------------------------------------------------------------------------
 
@@ -40,7 +39,7 @@ def _titles(validation: Validation) -> dict[str, str]:
         "reduced": reduction,
         "effective": "effective network",
         "gdln": "GDLN",
-        "mean_field": "mean-field simulation",
+        "mean_field": "all units followed for it",
         "flow": "flow (infinitely small steps)",
         "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",
@@ -147,23 +146,10 @@ def _gate_law_sentence(law: GateLawMeasured | None) -> str:
     """Return how far the law of gates is from the networks; "" where there is none."""
     if law is None:
         return ""
-    distances = law.share_distances
-    said = ", ".join(
-        f"{share:.2g} at {order} order" for order, share in zip(_ORDERS, distances, strict=False)
-    )
-    share = f"differs from the measured share by at most {said}"
-    if max(distances) < _ROUNDING:
+    share = f"differs from the measured share by at most {law.distance:.2g}"
+    if law.distance < _ROUNDING:
         share = "is the measured share to rounding"
-    elif min(distances[1:], default=0.0) >= distances[0]:
-        share += "; higher orders do not reduce the difference"
-    found = f"law of gates: the predicted share of the weight with the first stage's gates {share}"
-    if law.why_not:
-        return f"{found}; there is no second order: {law.why_not}"
-    losses = ", ".join(
-        f"{percent(each.max_abs_over_initial)} ({order} order)"
-        for order, each in zip(_ORDERS[1:], law.distances, strict=False)
-    )
-    return f"{found}; the loss with gates by the law is {losses} from the ReLU network"
+    return f"law of gates: the predicted share of the weight with the first stage's gates {share}"
 
 
 # -- what fails ------------------------------------------------------------------------------------

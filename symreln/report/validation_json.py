@@ -81,7 +81,7 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
     """Return what is said of pathways and gates."""
     split, law, drift = validation.split, validation.law, validation.drift
     return {
-        "mean_field": _mean_field(validation, encode),
+        "effective": _effective(validation, encode),
         "initial_strengths": _strengths(validation),
         "alignment": {
             "gdln": encode(validation.gdln_alignment),
@@ -95,14 +95,8 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
         "gate_law": None
         if law is None
         else {
-            **encode.fields(law, "steps", "predicted"),
+            **encode.fields(law, "steps", "predicted", "distance"),
             "measured": encode(law.mean),
-            "distances": law.share_distances,
-            "losses": [
-                {"order": order, **encode(found)}
-                for order, found in enumerate(law.distances, start=2)
-            ],
-            "why_no_losses": law.why_not or None,
         },
         **({} if validation.met is None else {"units": encode(validation.met)}),
         "modes": _modes(validation, encode) if validation.modes else None,
@@ -210,8 +204,8 @@ def _numbers(values: np.ndarray) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def _mean_field(validation: Validation, encode: Encoder) -> dict[str, Any]:
-    found = validation.mean_field
+def _effective(validation: Validation, encode: Encoder) -> dict[str, Any]:
+    found = validation.effective
     if found is None:
-        return {"why_not": validation.no_mean_field}
-    return encode.fields(found, "error", "particles")
+        return {"why_not": validation.no_effective}
+    return {"way": found.way.name, **encode.fields(found, "count", "horizon", "error")}

@@ -52,11 +52,8 @@ def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
 
 def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
     """Sketch the share of the weight with the first stage's gates, by the law and in networks."""
-    times, orders = law.steps.astype(float), ("first", "second", "third", "fourth")
-    curves = [
-        Curve(x=times, y=share, style=line_style(place), label=f"law, {orders[place]} order")
-        for place, share in enumerate(law.predicted)
-    ]
+    times = law.steps.astype(float)
+    curves = [Curve(x=times, y=law.predicted, style=line_style(0), label="law of gates")]
     mean, low, high = (f(law.measured, axis=0) for f in (np.mean, np.min, np.max))
     said = "trained networks and their range"
     curves.append(
@@ -105,8 +102,8 @@ def _losses(validation: Validation) -> Iterator[tuple[str, Role, np.ndarray, np.
         else:
             forms = validation.judged == "effective"
             yield "closed forms" if forms else "aligned strengths alone", "modes", beside, None
-    if validation.mean_field is not None:
-        yield "mean-field simulation", "mean field", validation.mean_field.losses, None
+    if validation.effective is not None and validation.judged != "effective":
+        yield "effective network", "effective", validation.effective.losses, None
     yield "theory (closed forms)" if closed else "theory", "theory", prediction.loss, None
 
 

@@ -17,7 +17,7 @@ from symreln.report.write import write_derivation
 
 @phase("figures")
 def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
-    """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
+    """Write validation.json, curves.npz and the figures of losses and gates.
 
     Args:
         validation: What is written.

@@ -24,6 +24,7 @@ _PAIRS = (
     "closed_vs_relu",
     "reduced_vs_gdln",
     "reduced_vs_relu",
+    "effective_vs_relu",
     "mean_field_vs_relu",
 )
 #: Those that the table shows, and their titles.

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from symreln.effective import network as effective
+from symreln.effective.descent import Descent
 from symreln.effective.network import EffectiveNetwork, Way, effective_network
 from symreln.effective.open_gate import open_gate, state_lines
 from symreln.laws.early_phase import EarlyMode, followed
-from symreln.laws.mean_field import Descent
 from tests.laws.test_early_phase import placed
 
 XOR = np.array([[1.0, -1, 1, -1], [1, -1, -1, 1]]), np.array([[1.0, 1, -1, -1]])
@@ -130,12 +130,6 @@ def test_the_closed_form_of_the_state_is_where_units_are():
     whole = np.linalg.norm(closed.span.T @ y)
     assert np.linalg.norm(outputs) == pytest.approx(effective.EPSILON * whole, rel=0.1)
     assert np.abs(closed.losses - followed_units.losses).max() < 0.03 * closed.losses[0]
-
-
-@pytest.mark.parametrize(("begin", "steps"), [(0, 1), (9, 10), (0, 500), (300, 500)])
-def test_looks_are_from_the_horizon_to_the_last_step(begin, steps):
-    looks = effective._look_steps(begin, steps, 10)
-    assert (looks[0], looks[-1]) == (begin, steps - 1)
 
 
 def test_gates_that_close_a_sample_have_no_closed_form():

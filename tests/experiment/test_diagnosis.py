@@ -127,8 +127,8 @@ def test_a_wrong_theory_disagrees_and_no_assumption_is_blamed(wrong, monkeypatch
 
 def test_gates_are_not_blamed_for_a_wrong_rate(monkeypatch):
     found = confronted(relu(), twice_the_rate, monkeypatch)
-    # The mean-field simulation agrees with the network whatever is wrong with the theory.
-    assert found.metrics["mean_field_vs_relu"].max_abs_over_initial < found.tolerance
+    # The effective network agrees with the network whatever is wrong with the theory.
+    assert found.metrics["effective_vs_relu"].max_abs_over_initial < found.tolerance
     assert GATES not in found.failed["theory_vs_relu"]
     why = by_name(found)[GATES].why_not
     assert why == "the GDLN, whose gates and starts are the theory's, disagrees too"
@@ -205,13 +205,14 @@ def test_right_theories_are_never_flagged():
     assert "unexplained" not in found.sentence()
 
 
-def test_gates_that_move_by_the_law_explain_one_hot_outputs():
+def test_gates_of_the_data_explain_one_hot_outputs():
     found = contexts()
     assert found.failed == {"theory_vs_relu": (GATES,)}
     rows = by_name(found)
     assert rows[GATES].before > 0.25
     assert rows[GATES].after.high < 0.4 * rows[GATES].before
-    assert rows[GATES].replaced == "gates by the law of gates, third order"
+    units = found.effective.count
+    assert rows[GATES].replaced == f"gates of the data alone: an effective network of {units} units"
     assert rows[SCALE].after.low > rows[SCALE].before / 2
     assert "the assumption that fails is the gate pattern" in found.sentence()
 

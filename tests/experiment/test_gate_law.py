@@ -1,6 +1,5 @@
 """The law of gates of a derivation, and beside trained networks."""
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -8,9 +7,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.gate_law import gate_law_of
-from symreln.experiment.measured_gates import measured_gate_law
 from symreln.experiment.outcome import Validation
-from symreln.experiment.training import recorded, train
 from symreln.report.sentences import _gate_law_sentence
 from tests.cases import derived
 
@@ -75,34 +72,17 @@ def test_shares_of_networks_are_those_of_the_law():
     found = contexts().law
     assert found.steps[0] > 300
     # Measured with 20 networks of 700 units: 0.10 at first order.
-    assert found.share_distances[0] < 0.15
-    assert found.predicted.shape == (3, len(found.steps))
+    assert found.distance < 0.15
+    assert found.predicted.shape == found.steps.shape
     assert found.measured.shape == (2, len(found.steps))
     assert found.mean[0] > 0.99 > 0.3 > found.mean[-1]
 
 
-def test_orders_rest_on_the_first_stage_alone():
-    """No share of the units is assumed for pathways of later stages: they do not enter."""
-    spec = sr.load("contextual-3", overrides=("network.steps=900", "network.hidden=60")).at_values()
-    network = train("relu", spec, {}, seeds=1, rng=0, record=recorded("relu", spec, 1))
-    alone = replace(spec, pathways=spec.pathways[:1])
-    whole, first = (sr.derive(each).at_values for each in (spec, alone))
-    assert len(whole.stages) == 2
-    found = [
-        measured_gate_law(numbers, network, {"common": kappa}, orders=1).losses
-        for numbers, kappa in ((whole, 0.5), (first, 0.5), (whole, 0.25))
-    ]
-    np.testing.assert_array_equal(found[0], found[1])
-    assert not np.array_equal(found[0], found[2])  # what the first stage leaves is in it
-
-
-def test_orders_come_nearer_to_the_loss():
+def test_the_share_is_said_and_saved():
     validation = contexts()
-    second, third = validation.law.distances
-    assert third.mean_abs_over_initial < 0.8 * second.mean_abs_over_initial
-    assert validation.curves["gates_order_2"].shape == (2001,)
     said = validation.to_json()["gate_law"]
-    assert [each["order"] for each in said["losses"]] == [2, 3]
     assert said["measured"] == pytest.approx(validation.law.mean)
-    assert "second order" in _gate_law_sentence(validation.law)
-    assert _gate_law_sentence(validation.law) in validation.sentence()
+    assert said["distance"] == validation.law.distance
+    text = _gate_law_sentence(validation.law)
+    assert f"at most {validation.law.distance:.2g}" in text
+    assert text in validation.sentence()

@@ -7,7 +7,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError
-from symreln.gating.observed import observe
+from symreln.gating.observed import nearest_observer, observe, predicted_shares
 from symreln.gating.replay import _spec_schedule, schedule_errors
 from tests.gating.planted import planted
 
@@ -125,3 +125,18 @@ def test_bad_input(given: dict | str, asked: dict, message: str) -> None:
     with pytest.raises(InputError) as told:
         sr.gates(sr.load(given), "kmeans", every=10, **asked)
     assert message in str(told.value)
+
+
+def test_a_quarter_of_the_predicted_weight_ends_on_each_sample_of_xor():
+    """By symmetry; and what no unit learns, or decays, has no shares."""
+    spec = sr.load("xor", {"parameters.Delta.value": 0}).at_values()
+    inputs = spec.dataset.inputs.to_numpy()
+    alone = [(tuple(2 * row - 1),) for row in np.eye(4, dtype=int)]
+    nearest = nearest_observer(inputs, [*alone, ((1, 1, 1, 1),)])
+    shares, errors = predicted_shares(spec, nearest, 5)
+    assert shares.sum() == pytest.approx(1)
+    assert shares[:4] == pytest.approx(0.25, abs=0.02)
+    assert np.all(errors[:4] < 0.01)
+    for key, value in (("network.steps", 3), ("network.weight_decay", "1/100")):
+        other = sr.load("xor", {"parameters.Delta.value": 0, key: value}).at_values()
+        assert predicted_shares(other, nearest, 5) is None

@@ -1,16 +1,13 @@
 """The law of gates: the linear motion of units, their shares, and the orders after the first."""
 
 from dataclasses import replace
-from itertools import repeat
 
 import numpy as np
 import pytest
 from scipy.linalg import expm
 
 from symreln.laws.gate_shares import LinearUnits, _DrawnUnits
-from symreln.laws.mean_field import Descent, _look_steps, _Particles, gate_orders
 from symreln.laws.ops import NUMPY
-from symreln.laws.spans import orthonormal_span
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 
@@ -131,50 +128,3 @@ def test_shares_of_one_input_are_known(scales):
         moved = np.cosh(angle) * w + np.sinh(angle) * b
         weight = np.abs(moved * (np.cosh(angle) * b + np.sinh(angle) * w))
         assert found == pytest.approx(weight[moved > 0].sum() / weight.sum(), abs=4 * spread + 2e-3)
-
-
-X = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [0.5, -0.5, -0.5, 0.5]])
-Y = np.array([[1.0, -1.0, -1.0, 1.0], [2.0, -2.0, -2.0, 2.0]])
-ASKED = Descent(hidden=50, init_std=(0.01, 0.01), step=0.05, steps=200)
-
-
-def own_residuals() -> tuple[np.ndarray, np.ndarray]:
-    """Return what the mean-field simulation leaves at every step, and its loss."""
-    span = orthonormal_span(Y)
-    y, random = span.T @ Y, np.random.default_rng(7)
-    particles, left, losses = _Particles.drawn(3, len(y), ASKED, random), [], []
-    for _ in range(ASKED.steps):
-        seen = particles.first @ X
-        gates = seen > 0
-        residual = y - particles.second @ (seen * gates)
-        left.append(span @ residual)
-        losses.append(0.5 * np.vdot(residual, residual) / 4)
-        particles.descend(ASKED, X, gates, seen * gates, residual)
-    return np.array(left), np.array(losses)
-
-
-def test_in_its_own_residual_every_order_is_the_mean_field_simulation():
-    residuals, losses = own_residuals()
-
-    def opened(first, _):
-        return (first @ X > 0).mean(axis=0)
-
-    found, steps, watched = gate_orders(X, Y, ASKED, residuals, opened, 7, orders=2)
-    for row in found:
-        assert row == pytest.approx(losses, rel=1e-9)
-    assert steps.tolist() == _look_steps(ASKED.steps).tolist()
-    assert watched.shape == (2, len(steps), 4)
-
-
-def test_isolated_units_feel_the_given_residual_alone():
-    """In the targets themselves they keep growing; the network of their gates stops at its own."""
-    losses, _, watched = gate_orders(X, Y, ASKED, repeat(Y), lambda _, w: w.max(), 7)
-    assert watched[0, -1] > 10 * np.sqrt(np.abs(Y).max())
-    assert losses[0, -1] < 0.5 * losses[0, 0]
-
-
-def test_orders_come_nearer_to_the_simulation():
-    _, losses = own_residuals()
-    found, *_ = gate_orders(X, Y, ASKED, repeat(Y), lambda _, w: w.max(), 7, orders=4)
-    apart = np.abs(found - losses).max(axis=1)
-    assert apart[-1] < 0.2 * apart[0] + 1e-12

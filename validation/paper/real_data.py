@@ -35,10 +35,10 @@ def rectified(page, name, steps):
     seeds = last.floor.mean.drop_time_error_steps
     text = f"The first drop is predicted within what seeds differ by (steps: {drop}, {seeds})."
     page.confirm(text, None not in (drop, seeds) and abs(drop) <= seeds)
-    if "mean_field_vs_relu" in last.metrics:  # data that are small enough
-        pairs = (last.metrics[f"{x}_vs_relu"] for x in ("mean_field", "theory"))
+    if "effective_vs_relu" in last.metrics:  # data that are small enough
+        pairs = (last.metrics[f"{x}_vs_relu"] for x in ("effective", "theory"))
         ends = [each.max_abs_over_initial for each in pairs]
-        text = f"Gates move: up to step {steps[-1]} a mean-field simulation, whose gates do, is "
+        text = f"Gates move: up to step {steps[-1]} the effective network, whose gates do, is "
         text += "closer to the networks than the linear pathway: {:.1%} against {:.1%} of $L(0)$."
         page.confirm(text.format(*(each.value for each in ends)), nearer(page, *ends))
 

@@ -25,22 +25,22 @@ def confronted(page, name):
     curves = {
         "– (closed forms)": found.curves["closed_forms"],
         "head starts to leading order, and steps taken as small": found.curves["reduced"],
-        "fixed gates, and pathways that share no units": found.curves["mean_field"],
-        "fixed gates (law of gates, third order)": found.curves["gates_order_3"],
+        "fixed gates, and pathways that share no units": found.curves["effective"],
+        "that few units stand for all that were followed": found.curves["mean_field"],
     }
     loss = found.network.mean_loss
     far = {key: abs(curve - loss) / loss[0] for key, curve in curves.items()}
-    *_, simulated, law = (curve.max() for curve in far.values())
+    *_, few, followed = (curve.max() for curve in far.values())
     page.confirm(
-        f"`{name}`: units leave their gates, and that is the rest. With gates that move by the law "
-        f"of gates, which is predicted before training, {law:.1%} are left; a simulation of the "
-        f"network in the limit of many units leaves {simulated:.1%}.",
-        bool(max(law, simulated) < near.low),
+        f"`{name}`: units leave their gates, and that is the rest. The effective network, which "
+        f"has its gates from the data alone, leaves {few:.1%} with {found.effective.count} units; "
+        f"all units that were followed for it leave {followed:.1%}.",
+        bool(max(few, followed) < near.low),
     )
     rows = [(key, f"{curve.max():.2%}") for key, curve in far.items()]
     page.table("One assumption after the other is given up.", ("no longer assumed", "left"), rows)
     first, *_, second, third = ((range(len(curve)), curve) for curve in far.values())
-    shown = {"closed forms": first, "mean-field simulation": second, "law of gates": third}
+    shown = {"closed forms": first, "effective network": second, "all units followed": third}
     page.plot(name, f"`{name}`", shown, x="step $t$", y="$|\\Delta L|/L(0)$")
     for said in found.failing.values():
         text = f"`{name}`: experiments that replace one assumption at a time name what costs most"

@@ -3,7 +3,7 @@
 import symreln as sr
 
 C_1 = {"parameters.c.minimum": "1/2", "parameters.c.maximum": "3/2"}  # networks take the middle
-HEAD = ("C", "fastest m on what is left", "networks", "infinite width")
+HEAD = ("C", "fastest m on what is left", "networks", "predicted")
 
 
 def speeds(page, found):
@@ -60,6 +60,6 @@ def reproduce(page):
         text = f"C = {c}: {one:.0%} is at the m fastest on what is left, {most:.0%} at another."
         page.beyond(text, page.less(one, most, error))
     agree = [point.agrees for point in points.values()]
-    text = "The mean-field simulation has these shares without a network: all of them agree within "
+    text = "Units followed from the data alone have these shares: all of them agree within "
     text += f"three standard errors (for {sum(agree)} of {len(agree)} C). Left open: a closed form."
     page.beyond(text, all(agree))

@@ -35,7 +35,7 @@ def networks(page, points):
     page.confirm(text, holds, finding=1, figure="race")
     told = [point.agrees for point in points if point.agrees is not None]
     page.beyond(
-        "The mean-field simulation has shares of the weight too (crosses of the figure). Networks "
+        "Units followed from the data alone have shares too (crosses of the figure). Networks "
         f"agree with them within three standard errors (at {sum(told)} of {len(told)} values).",
         all(told) if told else sr.Truth.UNDECIDED,
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Modes whose strengths are listed; more are counted.
 MOST_MODES = 16
 _VERDICTS = Reference("tab:agreement")
-_FOLD = "Modes one by one, gates, mean-field simulation, alignment"
+_FOLD = "Modes one by one, gates, effective network, alignment"
 
 
 def agreement_chapters(validation: Validation) -> list[Block]:
@@ -64,7 +64,7 @@ def _details(validation: Validation) -> list[Block]:
     more = [
         *_modes(validation),
         *_gates(validation),
-        *_mean_field(validation),
+        *_effective(validation),
         *_alignment(validation),
     ]
     return [Details(summary=_FOLD, blocks=tuple(more))] if more else []
@@ -235,11 +235,8 @@ def _gates(validation: Validation) -> list[Block]:
             name="gate_law",
             caption=(
                 "Share of the weight whose gate is one of the first stage's: by the law of gates "
-                "(lines) and in the trained networks (dots: mean, bars: range). At second order "
-                "isolated units with gates of their own move in the residual that the first "
-                "stage's pathways leave; at third order in that of a gated linear network with the "
-                "second order's gates. No trained network enters, and no share of units is assumed "
-                "for later pathways."
+                "(line) and in the trained networks (dots: mean, bars: range). No trained network "
+                "enters the law, which is of first order: units that have left move nobody."
             ),
             alt="Predicted and measured shares of gates against steps.",
         )
@@ -247,18 +244,20 @@ def _gates(validation: Validation) -> list[Block]:
     return blocks
 
 
-def _mean_field(validation: Validation) -> list[Block]:
-    """Return what the mean-field simulation gives, or why there is none."""
-    found = validation.mean_field
+def _effective(validation: Validation) -> list[Block]:
+    """Return what the data alone predict, or why there is no effective network."""
+    found = validation.effective
     if found is None:
         if validation.drift is None:
             return []
-        return [say("**Mean-field simulation**: none, {why}.", why=validation.no_mean_field)]
+        return [say("**Effective network**: none, {why}.", why=validation.no_effective)]
     return [
         say(
-            f"**Mean-field simulation**: a ReLU network of {found.particles} units, which stands "
-            "for the limit of infinite width, and is no prediction of the theory, for its gates "
-            f"are found by training. Monte Carlo error: {percent(found.error)} of $L(0)$."
+            f"**Effective network**: {found.count} units, from the data alone and without the "
+            f"gates of the spec, followed from step {found.horizon} on; they move between gates "
+            "as units of the network do. It has its start from units that grow alone, is never "
+            "judged where gates are given, and its Monte Carlo error is "
+            f"{percent(found.error)} of $L(0)$."
         )
     ]
 
