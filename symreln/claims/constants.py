@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
+from symreln.claims.rules import rule_of
 from symreln.claims.starts import starts_of
 from symreln.document.document_model import Math
 from symreln.document.numerals import decimal_latex
@@ -111,13 +112,15 @@ def constants_text(constants: Iterable[Constant]) -> str:
 
 
 def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
-    """Return the constants of the printed formulas, which are judged; none without a network.
+    """Return the constants of what is judged; none without a network, or where one is drawn.
 
-    None either where networks are drawn.
+    That are the printed formulas, or the effective network of gates from the data.
     """
     network = derivation.spec.network
     if network is None or derivation.by_edges:
         return ()
+    if (effective := derivation.ask(rule_of("found"))) is not None:
+        return effective.constants
     if derivation.given_start is not None:
         why = "given by the user: strength0"
         given = derivation.given_start

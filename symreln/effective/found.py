@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -33,6 +32,7 @@ from symreln.effective.network import (
     effective_of,
 )
 from symreln.effective.open_gate import state_lines
+from symreln.effective.timeline import Drop, timeline_of_units
 from symreln.errors import InputError
 from symreln.laws.line import checked
 from symreln.networks.dataset import Dataset
@@ -49,13 +49,8 @@ if TYPE_CHECKING:
 _MOST_CERTIFIED = (200, 16, 8)
 #: Samples above which JSON has no patterns.
 _MOST_PATTERN = 2000
-#: Growth over the largest from which units grow about as much.
-_AS_MUCH = 0.7
-#: Times, by equal ratios, at which the loss is looked at for drops; and the size of a drop, and the
-#: rate that it stands out by, in a factor e of time, over L(0).
-_TIMES, _LEAST_DROP = 400, 0.02
-#: Share of its rate by which a drop stands out: draws that drop one after the other are one drop.
-_APART = 0.25
+#: Steps at which the loss is given in JSON and figures.
+_SHOWN = 400
 
 
 @record
@@ -65,6 +60,7 @@ class _FoundUnit(Claim):
     Attributes:
         name: Of the pathway.
         stage: Its stage.
+        kind: A neuron where one unit stands for those of the gate, else a pathway with modes.
         gate: 1 open, 0 closed, / on the boundary, one a sample; None of many samples.
         opened: On how many samples it is open.
         share: Of the strength at the horizon; None of a later stage.
@@ -76,33 +72,13 @@ class _FoundUnit(Claim):
 
     name: str
     stage: int
+    kind: Literal["neuron", "pathway"]
     gate: str | None
     opened: int
     share: float | None
     speed: float | None
     certified: bool | None
     half_time: float | None
-
-
-@record
-class _Drop(Claim):
-    """A drop of the loss.
-
-    Attributes:
-        step: Where the loss falls fastest, in logarithmic time.
-        unit: Name of the pathway whose gate is nearest to the units that grow most meanwhile.
-        units: Names of all whose units grow about as much.
-        gate: As of the pathway.
-        loss_before: Loss over L(0) where it begins.
-        loss_after: Loss over L(0) where the next one begins, or at the last step.
-    """
-
-    step: int
-    unit: str
-    units: tuple[str, ...]
-    gate: str | None
-    loss_before: float
-    loss_after: float
 
 
 @record(eq=False)
@@ -144,11 +120,6 @@ class FromData(Claim):
         return self.network.way.name == "whole"
 
     @property
-    def kind(self) -> Literal["neuron", "pathway"]:
-        """Neurons where the leading direction of every gate says all, else pathways with modes."""
-        return "neuron" if self.network.way.name == "neurons" else "pathway"
-
-    @property
     def turned(self) -> float:
         """Share of the strength along leading directions of gates at the horizon."""
         return sum(group.share * group.leading for group in self.network.groups)
@@ -157,6 +128,13 @@ class FromData(Claim):
     def units(self) -> tuple[_FoundUnit, ...]:
         """The pathways."""
         return tuple(map(self._unit, self.spec.pathways))
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """What enters the predicted loss beside the spec."""
+        draws, name = self.network.drawn, "loss of the effective network, over L(0)"
+        origin = f"{len(draws)} draws of its units"
+        return (Constant.estimated(name, None, self.network.error, origin),)
 
     def values(self) -> dict[str, Any]:
         """Return what derivation.json says of it; the timeline is a key of its own."""
@@ -173,7 +151,7 @@ class FromData(Claim):
                 {"way": way, "count": count, "within": apart}
                 for way, count, apart in self.network.tried
             ],
-            "units": [{**each.values(), "kind": self.kind} for each in self.units],
+            "units": [each.values() for each in self.units],
             "loss": {
                 "steps": self.shown_steps.tolist(),
                 "mean": self.network.losses[self.shown_steps].tolist(),
@@ -184,14 +162,14 @@ class FromData(Claim):
     def shown_steps(self) -> np.ndarray:
         """Steps at which the loss is given in JSON and figures."""
         last = len(self.network.losses) - 1
-        return np.unique(np.linspace(0, last, _TIMES).round().astype(int))
+        return np.unique(np.linspace(0, last, _SHOWN).round().astype(int))
 
     @property
     def sentence(self) -> str:
         """Which gates, which effective network, and what is known of its error."""
         network, hidden = self.network, descent_of(self.spec).hidden
         names = few([each.name for each in self.units], 6)
-        size = counted(network.count, "neuron" if self.kind == "neuron" else "unit")
+        size = counted(network.count, "neuron" if network.way.name == "neurons" else "unit")
         what = f"an effective network of {size} in place of {hidden} units"
         if self.is_whole:
             what = (
@@ -313,12 +291,6 @@ class FromData(Claim):
             )
             raise InputError(msg)
         forms, network = closed_forms(derivation, grid, factors=factors), self.network
-        error = Constant.estimated(
-            "loss of the effective network, over L(0)",
-            None,
-            network.error,
-            f"{len(network.drawn)} draws of its units",
-        )
         steps = np.arange(len(network.losses))
         found = Prediction(
             times=grid,
@@ -327,7 +299,7 @@ class FromData(Claim):
             closed_loss=None,
             modes=(),
             judged="effective",
-            constants=(error,),
+            constants=self.constants,
             drawn=np.array([np.interp(grid, steps, each) for each in network.drawn]),
         )
         if forms is None:
@@ -349,6 +321,7 @@ class FromData(Claim):
         return _FoundUnit(
             name=pathway.name,
             stage=pathway.stage,
+            kind=self._kind(pathway),
             gate=self._pattern(gate),
             opened=int((gate > 0).sum()),
             share=self.shares.get(pathway.name),
@@ -357,18 +330,30 @@ class FromData(Claim):
             half_time=self.half_times.get(pathway.name),
         )
 
+    def _kind(self, pathway: PathwaySpec) -> Literal["neuron", "pathway"]:
+        _, count = self._held.get(pathway.name, (0.0, np.inf))
+        return "neuron" if self.network.way.name == "neurons" or count <= 1 else "pathway"
+
     def _pattern(self, gate: np.ndarray) -> str | None:
         return None if len(gate) > _MOST_PATTERN else "".join("/10"[sign] for sign in gate)
 
-    @cached_property
+    @property
     def shares(self) -> dict[str, float]:
         """Share of the strength at the horizon that is nearest to each gate of the first stage."""
+        return {name: share for name, (share, _) in self._held.items()}
+
+    @cached_property
+    def _held(self) -> dict[str, tuple[float, float]]:
+        """Of each gate of the first stage its share, and how many units of a draw are nearest."""
         stage = self.spec.pathways[0].stage
         first = [pathway for pathway in self.spec.pathways if pathway.stage == stage]
         inputs, look = self.spec.dataset.arrays[0], self.network.looks[0]
         nearest = nearest_gates(look.seen(inputs), np.array([gate_floats(p) for p in first]))
-        found = np.bincount(nearest, look.sizes(inputs), len(first))
-        return dict(zip([p.name for p in first], (found / found.sum()).tolist(), strict=True))
+        sizes = look.sizes(inputs)
+        strength = np.bincount(nearest, sizes, len(first)) / sizes.sum()
+        count = np.bincount(nearest, sizes > 0, len(first)) / len(look.units)
+        pairs = zip(strength.tolist(), count.tolist(), strict=True)
+        return dict(zip([p.name for p in first], pairs, strict=True))
 
     @cached_property
     def strengths(self) -> np.ndarray:
@@ -382,62 +367,11 @@ class FromData(Claim):
         return found
 
     @cached_property
-    def timeline(self) -> tuple[_Drop, ...]:
+    def timeline(self) -> tuple[Drop, ...]:
         """The drops of the loss, each with the gate whose units grow most meanwhile."""
         looks = [look.step for look in self.network.looks]
-        found = []
-        for step, (begin, end), (before, after) in drops_of(
-            self.network.losses, self.network.horizon
-        ):
-            pairs = [np.interp([begin, end], looks, row) for row in self.strengths.T]
-            grown = np.diff(pairs)[:, 0]
-            unit = self.units[int(np.argmax(grown))]
-            drop = _Drop(
-                step=step,
-                unit=unit.name,
-                units=tuple(
-                    each.name
-                    for each, growth in zip(self.units, grown, strict=True)
-                    if growth >= _AS_MUCH * grown.max()
-                ),
-                gate=unit.gate,
-                loss_before=before,
-                loss_after=after,
-            )
-            found.append(drop)
-        return tuple(found)
-
-
-def drops_of(
-    losses: np.ndarray, begin: int
-) -> list[tuple[int, tuple[int, int], tuple[float, float]]]:
-    """Return the drops of a loss: where it falls fastest, from where to where, and how far.
-
-    Args:
-        losses: At steps 0, 1, …, shape (steps,).
-        begin: From which step on it is looked at.
-
-    Returns:
-        (step, (first, last step), loss over L(0) at both), in logarithmic time.
-    """
-    # Here, because it takes a second to import, and given gates have no timeline.
-    from scipy.signal import find_peaks
-
-    grid = np.unique(np.geomspace(begin + 1, len(losses), _TIMES).round().astype(int)) - 1
-    if len(grid) < 2:
-        return []
-    curve = losses[grid] / losses[0]
-    rates = -np.gradient(curve, np.log1p(grid))
-    padded = np.pad(rates, 1)  # training may begin or end in the middle of a drop
-    peaks, found = find_peaks(padded, prominence=_LEAST_DROP)
-    peaks = peaks[found["prominences"] >= _APART * padded[peaks]] - 1
-    valleys = [low + int(np.argmin(rates[low:high])) for low, high in pairwise(peaks)]
-    steps = grid.tolist()
-    return [
-        (steps[peak], (steps[low], steps[high]), (float(curve[low]), float(curve[high])))
-        for peak, (low, high) in zip(peaks, pairwise([0, *valleys, len(grid) - 1]), strict=False)
-        if curve[low] - curve[high] >= _LEAST_DROP
-    ]
+        named = [(each.name, each.gate) for each in self.units]
+        return timeline_of_units(self.network.losses, looks, self.strengths, named)
 
 
 def _share(loss: float) -> str:

@@ -37,6 +37,13 @@ def test_contextual_data_alone_give_the_gates_of_the_paper(contextual):
         assert (one.s, one.d_eff, one.multiplicity) == (other.s, other.d_eff, other.multiplicity)
 
 
+def test_its_gates_have_modes_and_no_constant_is_set_by_hand(contextual):
+    """Closed forms of later pathways would assume a share of units; the prediction does not."""
+    told = contextual.to_json()
+    assert told["free_constants"] == 0
+    assert {unit["kind"] for unit in told["found"]["units"]} == {"pathway"}
+
+
 def test_its_timeline_is_in_the_order_of_the_stages(contextual):
     drops = contextual.to_json()["timeline"]
     assert drops[0]["unit"] == "common"

@@ -43,9 +43,9 @@ def losses():
         loss_curve("ReLU", "relu", TIMES, LOSS, np.array([LOSS * 0.9, LOSS * 1.1])),
         loss_curve("GDLN", "gdln", TIMES, LOSS, np.array([LOSS - 0.01, LOSS + 0.01])),
         loss_curve("theory", "theory", TIMES, LOSS * 1.01),
-        loss_curve("wide", "mean field", TIMES, LOSS + 0.2),
+        loss_curve("wide", "effective", TIMES, LOSS + 0.2),
     ]
-    return loss_sketch(curves, [(1.5, "theory"), (1.6, "relu"), (4.0, "mean field")])
+    return loss_sketch(curves, [(1.5, "theory"), (1.6, "relu"), (4.0, "effective")])
 
 
 def gate_cells(values, names, groups):
