@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -123,18 +122,6 @@ def write_bytes(path: Path, data: bytes) -> None:
 def draft_name(path: Path) -> Path:
     """Return a new name beside ``path`` for what this process is writing, to take its place."""
     return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(6)}.tmp")
-
-
-def written_by(draft: Path) -> int | None:
-    """Return the process that a draft's name is of, None where it is no draft.
-
-    Example:
-        >>> written_by(draft_name(Path("derivation.json"))) == os.getpid()
-        True
-        >>> written_by(Path("derivation.json"))
-    """
-    found = re.fullmatch(r"\..*\.(\d+)-[0-9a-f]{12}\.tmp", draft.name)
-    return found and int(found[1])
 
 
 def _sync_folder(folder: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import dumps
@@ -15,17 +16,18 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.gating.algorithm_one import network_gates
 from symreln.gating.exact_finders import all_gates, selected
-from symreln.gating.found_pathways import gates_toml
 from symreln.gating.gate_figures import figure_of
 from symreln.gating.race_report import race_report
 from symreln.gating.replay import replay_report
 from symreln.gating.serialise import Result
+from symreln.networks.pathway import PathwaySpec
 from symreln.pipeline.derive import with_pathways
 from symreln.report.encode import Encoder
 from symreln.specs.files import parse_toml
 from symreln.specs.finding import nearest, shown
 from symreln.specs.reader import read_spec
-from symreln.specs.spec import Spec
+from symreln.specs.spec import Spec, ValidationSpec
+from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class FoundGates(GateAnswer):
         """Return a spec with these gates as the text of a file; "" where none is so small."""
         pathways = getattr(self.found, "pathways", ())
         title = f"{self.spec.title}: gates found ({self.method})"
-        return gates_toml(self.spec, pathways, title) if pathways else ""
+        return _gates_toml(self.spec, pathways, title) if pathways else ""
 
     def to_spec(self) -> Spec:
         """Return a spec with these gates.
@@ -101,6 +103,27 @@ class FoundGates(GateAnswer):
     def _more(self) -> dict[str, str | bytes]:
         text = self.to_toml()
         return {"gates.toml": text} if text else {}
+
+
+def _gates_toml(spec: Spec, pathways: Sequence[PathwaySpec], title: str) -> str:
+    """Return a spec with the data and the network of another and the pathways given.
+
+    Args:
+        spec: Where data, parameters and network come from.
+        pathways: Stage by stage.
+        title: Title of the new spec.
+    """
+    network = spec.network
+    if network is not None and any(each.stage > 1 for each in pathways):
+        network = replace(network, training="staged")
+    told = {
+        "network": network,
+        "validation": ValidationSpec(),
+        "graph": None,
+        "sizes": (),
+        "find": "",
+    }
+    return spec_toml(replace(spec, title=title, pathways=tuple(pathways), **told))
 
 
 def gates(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -33,22 +33,19 @@ from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS, share_text
 from symreln.experiment.rows import HAND_SET
 from symreln.report import html
-from symreln.report.reproduction import (
-    FORMAT,
-    PAGE,
-    PARTS,
-    Part,
-    lines_drawing,
-    marked,
-    plotted,
-)
+from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
+from symreln.report.looks import line_style
+from symreln.report.reproduction import FORMAT, PAGE, PARTS, Part, marked
 
 if TYPE_CHECKING:
     import os
 
+    from matplotlib.axes import Axes
+
     from symreln.specs.spec import Spec
 
 _Kept = TypeVar("_Kept", bound="AbstractAnswer | Derivation | Validation")
+_HEIGHT = 3.0  # of figures, in inches
 
 
 class Page:
@@ -174,7 +171,7 @@ class Page:
             svg = next(text for file, text in drawn.files().items() if file.endswith(".svg"))
             drawing = Drawing(name=name, svg=svg if isinstance(svg, str) else svg.decode())
         else:
-            drawing = plotted(name, drawn.plot)
+            drawing = _plotted(name, drawn.plot)
         self._draw(drawing, caption)
 
     def plot(
@@ -199,7 +196,7 @@ class Page:
             dots: Curves that are drawn as dots, as measured values are.
             log: Axes that are logarithmic: "x", "y" or "xy".
         """
-        self._draw(lines_drawing(name, curves, x=x, y=y, dots=dots, log=log), caption)
+        self._draw(_lines_drawing(name, curves, x=x, y=y, dots=dots, log=log), caption)
 
     def _draw(self, drawing: Drawing, caption: str) -> None:
         self._put(Figure(name=drawing.name, caption=marked(caption), alt=caption))
@@ -302,6 +299,38 @@ class Page:
     def to_json(self) -> dict[str, Any]:
         """Return what the page says."""
         return {"format": FORMAT, "name": self.name, "title": self.title, **self._said}
+
+
+@styled
+def _plotted(name: str, plot: Callable[[Axes], Axes]) -> Drawing:
+    """Return as a figure what something plots into axes."""
+    (ax,) = new_axes(_HEIGHT)
+    plot(ax)
+    return drawing(name, ax, pdf=False)
+
+
+@styled
+def _lines_drawing(
+    name: str,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    x: str,
+    y: str,
+    dots: Sequence[str] = (),
+    log: str = "",
+) -> Drawing:
+    """Return curves as a figure, their legend below; arguments as of a page's ``plot``."""
+    (ax,) = new_axes(_HEIGHT)
+    for place, (label, (across, up)) in enumerate(curves.items()):
+        style = line_style(place)
+        if label in dots:
+            style = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3.5}
+        ax.plot(across, up, label=label, **{"linewidth": 1.4, **style})
+    for axis in log:
+        log_scale(ax, of="x" if axis == "x" else "y")
+    dress(ax, x=x, y=y)
+    legend_below(ax)
+    return drawing(name, ax, pdf=False)
 
 
 def _word(holds: Truth | bool | None, yes: str) -> str | None:

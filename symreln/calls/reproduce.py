@@ -27,6 +27,7 @@ from symreln.base.provenance import library_versions
 from symreln.base.records import record
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
+from symreln.document.escape import in_letters
 from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
 from symreln.report.reproduction import (
     FORMAT,
@@ -35,7 +36,6 @@ from symreln.report.reproduction import (
     files_of,
     findings_rows,
     outcome_counts,
-    plain,
 )
 from symreln.report.results_folder import UNFINISHED, together, write_files
 from symreln.specs.arguments import check_counts
@@ -111,9 +111,9 @@ class Reproduction(AbstractAnswer):
             yield from self._page_lines()
             return
         for number, name, outcome, text, _ in findings_rows(self.pages):
-            yield f"finding {number}, {outcome}: {plain(text)} ({name})"
+            yield f"finding {number}, {outcome}: {_plain(text)} ({name})"
         for name, outcome, text in disagreements(self.pages):
-            yield f"{outcome}: {plain(text)} ({name})"
+            yield f"{outcome}: {_plain(text)} ({name})"
         yield from _left_out()
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
@@ -121,7 +121,13 @@ class Reproduction(AbstractAnswer):
     def _page_lines(self) -> Iterator[str]:
         page = next(page for page in self.pages if page["name"] == self.name)
         for each in page["statements"]:
-            yield f"{each['outcome'] or each['part']}: {plain(each['text'])}"
+            yield f"{each['outcome'] or each['part']}: {_plain(each['text'])}"
+
+
+def _plain(text: str) -> str:
+    """Return a sentence as a terminal shows it: mathematics in letters, names as they are."""
+    parts = text.replace("`", "").split("$")
+    return "".join(in_letters(part) if place % 2 else part for place, part in enumerate(parts))
 
 
 def reproduce(

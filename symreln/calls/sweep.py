@@ -6,28 +6,39 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symreln.base import pool
 from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.records import record
+from symreln.base.rounding import percent, positional
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
-from symreln.experiment.metrics import METHOD
+from symreln.experiment.metrics import METHOD, interval_text, share_text
 from symreln.report.results_folder import write_files
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
 from symreln.specs.spec import Spec
 from symreln.specs.written_spec import spec_toml
 from symreln.sweeps.combinations import Sweep, SweepRow, planned
-from symreln.sweeps.sweep_results import sweep_table, sweep_to_json
+from symreln.sweeps.sweep_results import sweep_to_json
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
 
+if TYPE_CHECKING:
+    from symreln.experiment.metrics import Interval
+
+
 #: Where a spec that is no file is kept, in the folder of its sweep.
 _SPEC = "spec.toml"
+#: Pairs of curves that the table shows, and their titles.
+_SHOWN = {
+    "theory_vs_relu": "theory – network",
+    "theory_vs_gdln": "theory – GDLN",
+    "gdln_vs_relu": "GDLN – network",
+}
 
 
 @record(eq=False)
@@ -57,7 +68,7 @@ class SweepAnswer(AbstractAnswer):
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        yield from plain_table(*sweep_table(self.found)).rstrip("\n").splitlines()
+        yield from plain_table(*_sweep_table(self.found)).rstrip("\n").splitlines()
         yield f"in brackets 95 % intervals: {METHOD}"
 
     @property
@@ -75,6 +86,35 @@ class SweepAnswer(AbstractAnswer):
     def _summary(self) -> list[str]:
         # The table is wider than a repr.
         return [f"sweep of {len(self.rows)} combinations", *map(_said, self.rows)]
+
+
+def _sweep_table(found: Sweep) -> tuple[str, list[str], list[list[str]]]:
+    """Return title, header and rows of the table."""
+    return (
+        f"sweep, {found.combinations[0].seeds} seeds: max |ΔL|/L(0)",
+        [*found.axes, "seeds", *_SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
+        [_cells(row) for row in found.rows],
+    )
+
+
+def _cells(row: SweepRow) -> list[str]:
+    values = [text.partition("=")[2] for text in row.over]
+    seeds = f"{row.seeds}{' *' if row.failure else ''}"
+    distances = [
+        share_text(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
+        for pair in _SHOWN
+    ]
+    relu = row.metrics.get("theory_vs_relu")
+    drop = "–" if relu is None else _steps(relu.drop_time_error_steps)
+    floor = "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial)
+    outcome = "–" if row.verdict is None else row.verdict.outcome
+    return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
+
+
+def _steps(found: Interval) -> str:
+    if found.value is None:
+        return "never drops"
+    return interval_text(found, lambda steps: positional(steps, 3))
 
 
 def _said(row: SweepRow) -> str:

@@ -59,7 +59,7 @@ class Validation(outcome.Validation):
 
     def sentence(self) -> str:
         """Return the same in one sentence."""
-        return sentences.sentence(self)
+        return "; ".join(self.clauses())
 
     def metric_rows(self) -> list[tuple[str, ...]]:
         """Return (curves, every metric) as text, for tables."""

@@ -7,7 +7,6 @@ from dataclasses import field, fields
 from importlib import import_module
 from typing import Any, Literal, Self, TypeVar
 
-import sympy as sp
 from flint import arb
 
 from symreln.base.records import Immutable, record
@@ -96,23 +95,6 @@ class Claim:
             ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
         """
         return ()
-
-
-@record
-class FormulaValue(Claim):
-    """A formula with its value.
-
-    Attributes:
-        expr: In the declared parameters.
-        ball: Its value where they have values, else None.
-    """
-
-    expr: sp.Expr
-    ball: arb | None = field(compare=False)
-
-    def values(self) -> dict[str, Any]:
-        """Return "expr", and "decimal" and "radius" where there is a value."""
-        return {"expr": self.expr} | ({} if self.ball is None else decimals(self.ball))
 
 
 def decimals(ball: arb) -> dict[str, str]:

@@ -6,13 +6,16 @@ Pathway j enters the error of pathway p through :math:`K = U_p^T O_p O_j U_j` an
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import sympy as sp
+from flint import arb
 
 from symreln.base.records import record
 from symreln.base.summaries import few
-from symreln.claims.claim import Claim, FormulaValue
+from symreln.claims.claim import Claim, decimals
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Content, Math, Table
 from symreln.document.typeset import phrase, say
@@ -43,6 +46,23 @@ _UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its outpu
 
 
 @record
+class _FormulaValue(Claim):
+    """A formula with its value.
+
+    Attributes:
+        expr: In the declared parameters.
+        ball: Its value where they have values, else None.
+    """
+
+    expr: sp.Expr
+    ball: arb | None = field(compare=False)
+
+    def values(self) -> dict[str, Any]:
+        """Return "expr", and "decimal" and "radius" where there is a value."""
+        return {"expr": self.expr} | ({} if self.ball is None else decimals(self.ball))
+
+
+@record
 class _Overlap(Claim):
     """k and g of two classes with common input directions.
 
@@ -51,7 +71,7 @@ class _Overlap(Claim):
         g: Exact; None where input directions differ or eigenvalues are conjugate.
     """
 
-    k: FormulaValue | None
+    k: _FormulaValue | None
     g: Scalar | None
 
     def values(self) -> dict[str, Any]:
@@ -88,7 +108,7 @@ def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling
     else:
         root = AlgebraicNumber.rational(target * source, is_sqrt=True)
         k = squared.to_sympy(symbols) / root.to_sympy(symbols)
-    return _Overlap(k=FormulaValue(expr=k, ball=_ball(squared, target * source, values)), g=g)
+    return _Overlap(k=_FormulaValue(expr=k, ball=_ball(squared, target * source, values)), g=g)
 
 
 def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> arb | None:

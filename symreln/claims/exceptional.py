@@ -111,7 +111,7 @@ class _Consequence(Claim):
 
 
 @record
-class ExceptionalSet(Claim):
+class _ExceptionalSet(Claim):
     """The zeros of one irreducible polynomial.
 
     Attributes:
@@ -210,18 +210,18 @@ class ExceptionalSets(Claim):
 
     parameters: tuple[str, ...]
     domain: str
-    sets: tuple[ExceptionalSet, ...]
-    outside: tuple[ExceptionalSet, ...]
+    sets: tuple[_ExceptionalSet, ...]
+    outside: tuple[_ExceptionalSet, ...]
     undecided: tuple[str, ...] = ()
     until: int | None = field(default=None, metadata={"prose": True})
 
     @property
-    def breaking(self) -> tuple[ExceptionalSet, ...]:
+    def breaking(self) -> tuple[_ExceptionalSet, ...]:
         """The sets on which a printed formula can fail or improve."""
         return tuple(item for item in self.sets if not item.harmless)
 
     @property
-    def harmless(self) -> tuple[ExceptionalSet, ...]:
+    def harmless(self) -> tuple[_ExceptionalSet, ...]:
         """The others: there modes coincide."""
         return tuple(item for item in self.sets if item.harmless)
 
@@ -287,7 +287,7 @@ class ExceptionalSets(Claim):
         yield Section(title=title, label="sec:exceptional", blocks=tuple(blocks))
 
 
-def _table(where: str, items: Sequence[ExceptionalSet]) -> Table:
+def _table(where: str, items: Sequence[_ExceptionalSet]) -> Table:
     header, rows = ("set", where, "what happens"), tuple(item.row for item in items)
     return Table(header=header, rows=rows, alignment="lpp", most=_ROWS)
 
@@ -341,14 +341,14 @@ def _placed(
     names: tuple[str, ...],
     ranges: dict[str, domain.Range],
     consequences: list[_Consequence],
-) -> ExceptionalSet:
+) -> _ExceptionalSet:
     """Return a set with its real points in the domain, or the proof that it has none.
 
     What happens in stages after one whose result may jump is left open: such a stage learns what is
     left at the point, which need not be the limit of what is left.
     """
     first = min((c.stage or 0 for c in consequences if c.effect in _JUMPS), default=inf)
-    whole = ExceptionalSet(
+    whole = _ExceptionalSet(
         polynomial=polynomial,
         ring=names,
         consequences=tuple(

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.exact.matrix import ExactMatrix
     from symreln.laws.coupled_matrices import CoupledMatrices, GatedData, SparseArray
-    from symreln.laws.law import Regime
     from symreln.specs.spec import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -41,25 +40,6 @@ def network_of(spec: Spec) -> NetworkSpec:
             where = f"network.{name.removesuffix('_out')}"
             _floats([(value.numerator, value.denominator)], where)
     return network
-
-
-def check_two_layers(known: Regime, what: str) -> None:
-    """Refuse networks that only their closed forms cover.
-
-    Args:
-        known: What is known of the network.
-        what: What is asked for, at the start of a sentence.
-
-    Raises:
-        NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
-    """
-    plain = known.plain
-    if not plain.holds:
-        msg = (
-            f"{what} is written for {plain.why}. `symreln derive` gives the closed "
-            "forms and their numbers, and `symreln validate` alone trains beside them"
-        )
-        raise NotSupportedError(msg)
 
 
 def check_range(derivation: Derivation) -> None:

@@ -11,7 +11,7 @@ from symreln.base.rounding import percent, positional
 from symreln.claims.balls import ball_laws
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.head_start import without_form
-from symreln.claims.pathway_orbits import symbols_of
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import Block, Math, Table
 from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
@@ -127,7 +127,16 @@ def head_starts_of(derivation: Derivation) -> _HeadStarts | None:
     }
     if not found and not laws.outrun:
         return None
-    return _HeadStarts(modes=found, outrun=laws.outrun, symbols=symbols_of(derivation))
+    return _HeadStarts(modes=found, outrun=laws.outrun, symbols=_symbols_of(derivation))
+
+
+def _symbols_of(derivation: Derivation) -> dict[str, str]:
+    """Return the LaTeX of every mode that tables show and that learns, by its label."""
+    return {
+        mode.label: group.symbol(mode)
+        for group in mode_orbits(derivation)
+        for mode in group.learning
+    }
 
 
 def _decimal(value: arb) -> str:

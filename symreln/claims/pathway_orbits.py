@@ -132,15 +132,6 @@ def _mode_orbits(derivation: Derivation) -> list[PathwayOrbit]:
     return [PathwayOrbit(pathways=tuple(members)) for members in groups.values()]
 
 
-def symbols_of(derivation: Derivation) -> dict[str, str]:
-    """Return the LaTeX of every mode that tables show and that learns, by its label."""
-    return {
-        mode.label: group.symbol(mode)
-        for group in mode_orbits(derivation)
-        for mode in group.learning
-    }
-
-
 def _mode_key(mode: ModeDerivation) -> tuple:
     numbers = tuple(_number_key(number) for number in (mode.s, mode.d, mode.d_eff))
     return (mode.multiplicity, mode.family, *numbers)

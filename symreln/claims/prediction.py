@@ -17,32 +17,29 @@ from symreln.claims.constants import Constant, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.equilibria import mode_system
 from symreln.claims.head_start import are_followed, mode_laws
-from symreln.claims.integration import (
-    check_range,
-    check_two_layers,
-    coupled_matrices,
-    gate_floats,
-    network_of,
-)
+from symreln.claims.integration import check_range, coupled_matrices, gate_floats, network_of
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.probes import from_start, learning_modes, mode_bases
-from symreln.claims.relaxation import check_start, check_step_size, diverging
+from symreln.claims.relaxation import check_step_size, diverging, largest_singular_value
 from symreln.claims.rules import rule_of
 from symreln.claims.starts import chain_of, starts_of
-from symreln.errors import NotSupportedError
+from symreln.errors import InputError, NotSupportedError
 from symreln.laws.choice import plateau
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE
-from symreln.laws.law import Start
+from symreln.laws.law import Regime, Start
 from symreln.specs.arguments import float_times
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
+    from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes, GatedData
+    from symreln.specs.spec import NetworkSpec
+#: The same at the start, above which neither gradient descent nor the flow is followed.
+_STIFFEST = 1000.0
 
 
 def predict(
@@ -97,7 +94,7 @@ def predict(
             judged="reduced",
             constants=derivation.ask(printed_constants),
         )
-    check_two_layers(derivation.known, "Integration of the reduced flow")
+    _check_two_layers(derivation.known, "Integration of the reduced flow")
     # Before closed forms: it refuses data that float64 has no room for.
     matrices, modes = derivation.ask(matrices_of), _modes(derivation)
     closed, closed_loss = {}, None
@@ -119,6 +116,25 @@ def predict(
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
     )
+
+
+def _check_two_layers(known: Regime, what: str) -> None:
+    """Refuse networks that only their closed forms cover.
+
+    Args:
+        known: What is known of the network.
+        what: What is asked for, at the start of a sentence.
+
+    Raises:
+        NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
+    """
+    plain = known.plain
+    if not plain.holds:
+        msg = (
+            f"{what} is written for {plain.why}. `symreln derive` gives the closed "
+            "forms and their numbers, and `symreln validate` alone trains beside them"
+        )
+        raise NotSupportedError(msg)
 
 
 def _how(derivation: Derivation) -> str:
@@ -395,8 +411,36 @@ def matrices_of(derivation: Derivation) -> CoupledMatrices:
         raise NotSupportedError(msg)
     matrices, network = coupled_matrices(derivation), network_of(derivation.spec)
     check_step_size(network, matrices.rate)
-    check_start(network, matrices.phases, matrices.tau)
+    _check_start(network, matrices.phases, matrices.tau)
     return matrices
+
+
+def _check_start(network: NetworkSpec, phases: Iterable[GatedData], tau: float) -> None:
+    """Refuse initial weights from which no prediction comes back.
+
+    At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
+    the largest eigenvalue of Σ^x. The flow stays as stiff as that, and steps of gradient descent,
+    which may recover from a rate a little above 2, diverge.
+
+    Args:
+        network: Whose weights they are.
+        phases: What pathways see, F/sqrt(P), with the gates of every phase.
+        tau: Time constant in steps.
+
+    Raises:
+        InputError: The rate is beyond ``_STIFFEST``.
+    """
+    norm = max(
+        (largest_singular_value(each) for data in phases for each in data.features), default=0.0
+    )
+    rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
+    if not rate < _STIFFEST:
+        msg = (
+            f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
+            f"these data (at the start outputs relax by {rate:.3g} a step, 2 is the limit). Lower "
+            "it, or the learning rate"
+        )
+        raise InputError(msg)
 
 
 def _modes(derivation: Derivation) -> list[tuple[EqualModes, str, int]]:

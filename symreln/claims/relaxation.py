@@ -17,21 +17,17 @@ from symreln.claims.claim import Claim
 from symreln.errors import InputError
 from symreln.exact.enclosure import in_float64, rounded_text
 from symreln.laws.choice import law_of, started
-from symreln.laws.law import Regime, Start
+from symreln.laws.law import Start
 from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from symreln.claims.derivation import Derivation
-    from symreln.laws.coupled_matrices import GatedData, SparseArray
+    from symreln.laws.coupled_matrices import SparseArray
     from symreln.specs.spec import NetworkSpec
 
 _BITS = 64
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
 _STABLE_RATE = 2.0
-#: The same at the start, above which neither gradient descent nor the flow is followed.
-_STIFFEST = 1000.0
 #: Entries of a correlation up to which its singular values are computed all at once.
 _DENSE = 40_000
 
@@ -103,34 +99,6 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
             f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
             f"diverge on these data (a mode relaxes by {rounded(rate, 3, _STABLE_RATE)} a step, "
             f"2 is the limit). Lower it {advice}"
-        )
-        raise InputError(msg)
-
-
-def check_start(network: NetworkSpec, phases: Iterable[GatedData], tau: float) -> None:
-    """Refuse initial weights from which no prediction comes back.
-
-    At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
-    the largest eigenvalue of Σ^x. The flow stays as stiff as that, and steps of gradient descent,
-    which may recover from a rate a little above 2, diverge.
-
-    Args:
-        network: Whose weights they are.
-        phases: What pathways see, F/sqrt(P), with the gates of every phase.
-        tau: Time constant in steps.
-
-    Raises:
-        InputError: The rate is beyond ``_STIFFEST``.
-    """
-    norm = max(
-        (largest_singular_value(each) for data in phases for each in data.features), default=0.0
-    )
-    rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
-    if not rate < _STIFFEST:
-        msg = (
-            f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
-            f"these data (at the start outputs relax by {rate:.3g} a step, 2 is the limit). Lower "
-            "it, or the learning rate"
         )
         raise InputError(msg)
 

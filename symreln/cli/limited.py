@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import re
 import shutil
 import signal
 import sys
@@ -21,7 +22,6 @@ import psutil
 
 from symreln.base import watched
 from symreln.base.console import say
-from symreln.base.jsonio import written_by
 from symreln.report.results_folder import without_empty
 
 #: Between two looks at the child. The shorter, the less a fast allocation gets beyond its limit.
@@ -124,5 +124,17 @@ def _end(child: psutil.Popen, status: Path) -> set[int]:
 def _clear(folder: Path, writers: Collection[int]) -> None:
     """Remove what some processes were writing."""
     for path in folder.rglob(".*.tmp"):
-        if written_by(path) in writers:
+        if _written_by(path) in writers:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _written_by(draft: Path) -> int | None:
+    """Return the process that a draft's name is of, None where it is no draft.
+
+    Example:
+        >>> written_by(draft_name(Path("derivation.json"))) == os.getpid()
+        True
+        >>> written_by(Path("derivation.json"))
+    """
+    found = re.fullmatch(r"\..*\.(\d+)-[0-9a-f]{12}\.tmp", draft.name)
+    return found and int(found[1])

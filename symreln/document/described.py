@@ -1,23 +1,13 @@
-r"""Exact matrices in print: small ones in full or in decimals, large ones by blocks.
-
-A block is 0, a multiple of the identity or of the all-ones matrix, or a sum of those two.
-"""
+"""Matrices in print."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
-from symreln.document.numerals import decimal_rows
-from symreln.document.words import Notation, is_long
 from symreln.errors import InputError
-from symreln.exact.matrix import ExactMatrix
-
-if TYPE_CHECKING:
-    from symreln.exact.scalar import Scalar
 
 Entry = str | sp.Expr | int
 #: A named run of rows or columns.
@@ -25,84 +15,6 @@ Group = tuple[str, tuple[int, ...]]
 #: Rows or columns up to which a matrix is printed in full; where not said, and more do not fit on a
 #: line of print.
 SMALL, LARGEST = 7, 10
-
-
-def groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> list[Group]:
-    """Return the groups as runs of positions in ``indices``, if they partition it in order.
-
-    Without such a partition there is one group with no name.
-    """
-    place = {index: position for position, index in enumerate(indices)}
-    found = [
-        (name, tuple(place[i] for i in members if i in place)) for name, members in groups.items()
-    ]
-    found = sorted((g for g in found if g[1]), key=lambda group: group[1])
-    if [position for _, run in found for position in run] == list(range(len(indices))):
-        return found
-    return [("", tuple(range(len(indices))))]
-
-
-def describe(
-    matrix: ExactMatrix, rows: Sequence[Group], columns: Sequence[Group], notation: Notation
-) -> str | None:
-    """Return the LaTeX of a matrix, in full or by blocks; None where blocks do not say it."""
-    if max(matrix.shape) <= SMALL:
-        return matrix_latex(notation.entries(matrix))
-    cells = [[_block(matrix, row, column, notation) for _, column in columns] for _, row in rows]
-    if any(cell is None for row in cells for cell in row):
-        return None
-    known = [[cell or "" for cell in row] for row in cells]
-    return known[0][0] if len(known) == len(known[0]) == 1 else matrix_latex(known)
-
-
-def _block(
-    matrix: ExactMatrix, rows: tuple[int, ...], columns: tuple[int, ...], notation: Notation
-) -> str | None:
-    """Return a block in terms of I and of ones; None where it is neither."""
-    ones = r"\mathbf{1}\mathbf{1}^{\top}" * (len(rows) * len(columns) > 1)
-    block = matrix.select(rows=rows, columns=columns)
-    if block.is_zero:
-        return "0"
-    square = len(rows) == len(columns) > 1
-    on, off = block.entry(0, 0), block.entry(0, len(columns) - 1)
-    height, width = block.shape
-    down = [row for row in range(height) for _ in range(width)]
-    along = [column for _ in range(height) for column in range(width)]
-    full = ExactMatrix.from_entries(block.shape, down, along, [1] * len(down), 1, matrix.parameters)
-    plain = full.scale(off)
-    if (block - plain).is_zero:
-        return _times(off, notation, ones)
-    identity = ExactMatrix.identity(len(rows), matrix.parameters)
-    if not square or not (block - plain - identity.scale(on - off)).is_zero:
-        return None
-    parts = [(on - off, "I"), *([(off, ones)] if off != 0 else [])]
-    return " + ".join(_times(each, notation, shape) for each, shape in parts).replace("+ -", "- ")
-
-
-def _times(factor: Scalar, notation: Notation, shape: str) -> str:
-    if factor == 1 and shape:
-        return shape
-    if factor == -1 and shape:
-        return f"-{shape}"
-    expr = factor.to_sympy(notation.symbols)
-    printed = notation.latex(expr)
-    if expr.is_Add and shape:
-        printed = rf"\left({printed}\right)"
-    return rf"{printed}\,{shape}" if shape else printed
-
-
-def in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
-    """Return the LaTeX of a matrix of long fractions in decimals, and of a line on their error.
-
-    None of a matrix whose entries can be printed as they are.
-    """
-    rows = matrix.to_fractions() if matrix.is_constant and not matrix.is_zero else []
-    if not any(is_long(entry) for row in rows for entry in row):
-        return None
-    front, shown, error = decimal_rows(rows)
-    power = rf"10^{{{front}}} " * bool(front)
-    said = rf"\text{{(entries to }} \pm {error} \text{{; the certificate has them exactly)}}"
-    return power + matrix_latex(shown), said
 
 
 def matrix_latex(rows: Sequence[Sequence[Entry]]) -> str:

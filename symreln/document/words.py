@@ -11,11 +11,10 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.document.document_model import Content, Math
 from symreln.document.mathtext import to_latex
-from symreln.document.numerals import decimal_latex, in_decimals, short_decimal
+from symreln.document.numerals import decimal_latex, in_decimals
 from symreln.document.roots import plain_formula
 from symreln.document.symbols import symbol_latex
-from symreln.exact.algebraic import AlgebraicNumber, ratio
-from symreln.exact.enclosure import decimal_of, precision
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.specs.number import WrittenDecimal
 
@@ -30,12 +29,8 @@ Symbols = Mapping[str, "sp.Symbol"]
 NONE = "–"
 #: The same in a terminal.
 MISSING = "-"
-#: Working precision of quotients that are shown as decimals.
-_RATIO_BITS = 160
 #: Digits of numerator and denominator above which a number is printed as a decimal.
 _LONG_FRACTION = 16
-#: Characters up to which a decimal is printed as it was written.
-_LONG_DECIMAL = 10
 _AT_LEAST, _AT_MOST = r"\geq", r"\leq"
 #: Characters up to which a formula is printed inside a table cell.
 SHORT = 60
@@ -84,23 +79,6 @@ class Notation:
         return plain_formula(self.shown(expr))
 
 
-def short_number(number: AlgebraicNumber | None, notation: Notation) -> str:
-    """Return a number for a terminal: its formula if short, else a decimal."""
-    if number is None:
-        return MISSING
-    values = notation.values
-    if number.is_radical:
-        text = notation.plain(number.to_sympy(notation.symbols))
-        if len(text) <= SHORT or not evaluable(number, values):
-            return text
-    if not evaluable(number, values):
-        return f"root of degree {number.degree}"
-    decimal = number.scientific(values)
-    if number.is_constant:
-        return decimal
-    return f"{decimal} at {', '.join(f'{name} = {values[name]}' for name in number.parameters)}"
-
-
 def number_cell(
     number: AlgebraicNumber | None,
     notation: Notation,
@@ -129,46 +107,9 @@ def decimal_cell(number: AlgebraicNumber | None, values: Values, digits: int = 6
     return Math(decimal_latex(*number.decimal(values, 21), digits=digits))
 
 
-def height_cell(s: AlgebraicNumber, d: AlgebraicNumber | None, notation: Notation) -> Content:
-    """Return s/d: as the root of one rational function where it is one, else as a decimal."""
-    if d is None or d.is_zero:
-        return NONE
-    symbols, values = notation.symbols, notation.values
-    height = ratio(s, d)
-    if height is not None:
-        return Math(notation.latex(height.to_sympy(symbols)))
-    if s.is_radical and d.scalar is not None:
-        return Math(notation.latex(sp.expand(s.to_sympy(symbols) / d.to_sympy(symbols))))
-    if not (evaluable(s, values) and evaluable(d, values)):
-        return NONE
-    with precision(_RATIO_BITS):
-        quotient = s.ball(values, _RATIO_BITS) / d.ball(values, _RATIO_BITS)
-        return Math(decimal_latex(*decimal_of(quotient, 21), digits=6))
-
-
 def written(value: Fraction) -> str:
     """Return a number of the spec as it was written: 0.1 as 0.1, 1/10 as 1/10."""
     return value.decimal if isinstance(value, WrittenDecimal) else str(value)
-
-
-def fraction_latex(value: Fraction, *, decimals: bool = False) -> str:
-    """Return a rational number: as a fraction if short, else as a decimal with its error.
-
-    One that was written as a decimal stays one.
-
-    Args:
-        value: The number.
-        decimals: Whether it is shown as a decimal of few places where it is one.
-    """
-    if isinstance(value, WrittenDecimal) and len(value.decimal) <= _LONG_DECIMAL:
-        return value.decimal
-    short = short_decimal(value) if decimals else None
-    if short is not None:
-        return short
-    if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
-        return to_latex(sp.Rational(value.numerator, value.denominator))
-    shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)
-    return decimal_latex(*shown, digits=6)
 
 
 def is_long(value: Fraction) -> bool:

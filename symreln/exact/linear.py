@@ -138,21 +138,6 @@ def coordinates(basis: ExactMatrix, targets: ExactMatrix) -> ExactMatrix | None:
     return found if (basis @ found - targets).is_zero else None
 
 
-def kernel(matrix: ExactMatrix) -> ExactMatrix:
-    """Return columns that span the kernel over Q(parameters)."""
-    if matrix.is_constant:
-        return ExactMatrix.from_integers(
-            integers.kernel(matrix.integers()[0]), 1, matrix.parameters
-        )
-    chosen = polynomials.independent_rows(matrix.numerators())
-    others = sorted(set(range(matrix.shape[1])) - set(chosen))
-    found = coordinates(matrix.select(columns=chosen), matrix.select(columns=others))
-    assert found is not None  # the chosen columns are a basis of all
-    shape, every = (matrix.shape[1], len(others)), range(len(others))
-    one = ExactMatrix.identity(len(others), matrix.parameters)
-    return (found.placed(chosen, every, shape) - one.placed(others, every, shape)).reduced()
-
-
 def _square(matrix: ExactMatrix, name: str) -> None:
     if matrix.shape[0] != matrix.shape[1]:
         msg = f"{name}: the matrix has shape {matrix.shape}; it must be square"

@@ -22,7 +22,7 @@ from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenvalues import EigenvalueFamily, Eigenvalues
 from symreln.exact.field import Coefficients, Field, linear
-from symreln.exact.linear import kernel
+from symreln.exact.linear import coordinates
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, univariate_text
 
@@ -411,11 +411,26 @@ def _from_outputs(yx: ExactMatrix, x: ExactMatrix, *, with_x: bool) -> tuple[Mod
         eigenvalue=(zero,),
         d=None if d is None else (d,),
         multiplicity=left,
-        generators=ExactMatrix((size, left), names, lambda: kernel(yx).terms),
+        generators=ExactMatrix((size, left), names, lambda: _kernel(yx).terms),
         operator=Operator(weight_m=Scalar(names, 1), weight_x=zero),
         is_rest=True,
     )
     return (*classes, rest)
+
+
+def _kernel(matrix: ExactMatrix) -> ExactMatrix:
+    """Return columns that span the kernel over Q(parameters)."""
+    if matrix.is_constant:
+        return ExactMatrix.from_integers(
+            integers.kernel(matrix.integers()[0]), 1, matrix.parameters
+        )
+    chosen = polynomials.independent_rows(matrix.numerators())
+    others = sorted(set(range(matrix.shape[1])) - set(chosen))
+    found = coordinates(matrix.select(columns=chosen), matrix.select(columns=others))
+    assert found is not None  # the chosen columns are a basis of all
+    shape, every = (matrix.shape[1], len(others)), range(len(others))
+    one = ExactMatrix.identity(len(others), matrix.parameters)
+    return (found.placed(chosen, every, shape) - one.placed(others, every, shape)).reduced()
 
 
 def _left(total: Scalar, classes: Iterable[ModeClass], power: int) -> Scalar:

@@ -20,7 +20,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -173,14 +173,3 @@ def self_consistent_gates(
             found += consistent_pairs(pairs, samples, gate, size)
             report(place, len(gates))
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
-
-
-def by_speed(gates: Iterable[GrowingGate]) -> list[list[GrowingGate]]:
-    """Return gates with equal rates together, the fastest first; exact."""
-    ranks: list[list[GrowingGate]] = []
-    for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
-        if ranks and ranks[-1][0].s == each.s:
-            ranks[-1].append(each)
-        else:
-            ranks.append([each])
-    return ranks

@@ -23,42 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations
 from typing import Any
 
 import sympy as sp
 
 from symreln.base.records import record
-from symreln.errors import InputError
-from symreln.specs.spec import Dataset, Spec
-
-#: Values of a label above which subsets are refused: there are 2^k of them.
-_MOST_VALUES = 12
-
-
-def label_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], str]:
-    """Return the gates by subset of a label's values, 0 or 1 a sample, and their names.
-
-    Raises:
-        InputError: There is no such label, or it has fewer than 2 values or more than 12.
-    """
-    if label not in dataset.labels:
-        known = ", ".join(dataset.labels) or "none"
-        msg = f"subsets: found --by {label}; the data have these labels: {known}"
-        raise InputError(msg)
-    held = dataset.labels[label]
-    values = tuple(dict.fromkeys(held))
-    if not 2 <= len(values) <= _MOST_VALUES:
-        msg = (
-            f"subsets: label {label} has {len(values)} values; gates by subsets need 2 to "
-            f"{_MOST_VALUES}. Choose another label"
-        )
-        raise InputError(msg)
-    return {
-        tuple(int(value in chosen) for value in held): f"m = {m} ({', '.join(map(str, chosen))})"
-        for m in range(1, len(values) + 1)
-        for chosen in combinations(values, m)
-    }
+from symreln.specs.spec import Spec
 
 
 @record

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.kinds import BOUNDARY
-from symreln.specs.spec import Dataset, Spec, ValidationSpec
-from symreln.specs.written_spec import spec_toml
+from symreln.specs.spec import Dataset
 
 
 def gate_pathway(
@@ -32,24 +30,3 @@ def gate_pathway(
         outputs=tuple(range(dataset.n_y)),
         stage=stage,
     )
-
-
-def gates_toml(spec: Spec, pathways: Sequence[PathwaySpec], title: str) -> str:
-    """Return a spec with the data and the network of another and the pathways given.
-
-    Args:
-        spec: Where data, parameters and network come from.
-        pathways: Stage by stage.
-        title: Title of the new spec.
-    """
-    network = spec.network
-    if network is not None and any(each.stage > 1 for each in pathways):
-        network = replace(network, training="staged")
-    told = {
-        "network": network,
-        "validation": ValidationSpec(),
-        "graph": None,
-        "sizes": (),
-        "find": "",
-    }
-    return spec_toml(replace(spec, title=title, pathways=tuple(pathways), **told))

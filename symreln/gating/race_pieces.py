@@ -26,9 +26,9 @@ from itertools import combinations
 from typing import Literal, Self
 
 from symreln.base.records import record
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.domain import Range
-from symreln.gating.consistent import GrowingGate, by_speed, sign_pattern
+from symreln.gating.consistent import GrowingGate, sign_pattern
 from symreln.gating.enumerate import pattern
 from symreln.gating.parameter_intervals import Piece
 from symreln.gating.serialise import Result, number_text
@@ -63,7 +63,7 @@ class RacePiece(Result):
         """Return who runs on a piece, those of equal rate together, the fastest first; exact."""
         ranks = tuple(
             tuple(sorted(rank, key=lambda each: each.signs, reverse=True))
-            for rank in by_speed(runners)
+            for rank in _by_speed(runners)
         )
         return cls(piece=piece, ranks=ranks, closed=(piece.is_root, piece.is_root))
 
@@ -124,6 +124,17 @@ class RacePiece(Result):
         if at_low or at_high:
             return (at_low and self.closed[0]) or (at_high and self.closed[1])
         return not below and not above
+
+
+def _by_speed(gates: Iterable[GrowingGate]) -> list[list[GrowingGate]]:
+    """Return gates with equal rates together, the fastest first; exact."""
+    ranks: list[list[GrowingGate]] = []
+    for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
+        if ranks and ranks[-1][0].s == each.s:
+            ranks[-1].append(each)
+        else:
+            ranks.append([each])
+    return ranks
 
 
 @record(eq=False)

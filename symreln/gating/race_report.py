@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.base.rounding import mean_text
 from symreln.base.tables import markdown_table
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gating.confronted import WITHIN, ClassShare, RacePoint, confront, confronted_points
 from symreln.gating.consistent import GrowingGate
-from symreln.gating.context_subsets import SubsetFormulas, known_formulas, label_gates
+from symreln.gating.context_subsets import SubsetFormulas, known_formulas
 from symreln.gating.enumerate import LIMIT, enumerate_gates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.parameter_intervals import rational_number
@@ -27,10 +27,12 @@ from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
 from symreln.gating.search import stage_residuals
 from symreln.gating.serialise import Result
 from symreln.specs.finding import quoted
-from symreln.specs.spec import Spec
+from symreln.specs.spec import Dataset, Spec
 from symreln.verdict.directions import gate_spectrum
 
 _NO_SPEED = rational_number(0)
+#: Values of a label above which subsets are refused: there are 2^k of them.
+_MOST_VALUES = 12
 
 
 @record(eq=False)
@@ -189,7 +191,7 @@ def race_report(
     limits = _limits(spec, over) if label is None or over is not None else None
     learned = _learned(spec, stage, limits)
     data = learned.dataset
-    given = {} if label is None else label_gates(data, label)
+    given = {} if label is None else _label_gates(data, label)
     if limits is None:
         found = race_at(data.inputs, data.targets, given)
     else:
@@ -210,6 +212,31 @@ def race_report(
         points=trained,
         formulas=known_formulas(spec) if given else None,
     )
+
+
+def _label_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], str]:
+    """Return the gates by subset of a label's values, 0 or 1 a sample, and their names.
+
+    Raises:
+        InputError: There is no such label, or it has fewer than 2 values or more than 12.
+    """
+    if label not in dataset.labels:
+        known = ", ".join(dataset.labels) or "none"
+        msg = f"subsets: found --by {label}; the data have these labels: {known}"
+        raise InputError(msg)
+    held = dataset.labels[label]
+    values = tuple(dict.fromkeys(held))
+    if not 2 <= len(values) <= _MOST_VALUES:
+        msg = (
+            f"subsets: label {label} has {len(values)} values; gates by subsets need 2 to "
+            f"{_MOST_VALUES}. Choose another label"
+        )
+        raise InputError(msg)
+    return {
+        tuple(int(value in chosen) for value in held): f"m = {m} ({', '.join(map(str, chosen))})"
+        for m in range(1, len(values) + 1)
+        for chosen in combinations(values, m)
+    }
 
 
 def _unraced(race: Race, spec: Spec) -> tuple[GrowingGate, ...]:
@@ -327,7 +354,7 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
         (
             "networks, mean ± std over seeds",
             lambda point: shares(
-                point, lambda each: mean_text(each.measured, each.spread, point.seeds)
+                point, lambda each: _mean_text(each.measured, each.spread, point.seeds)
             ),
         ),
         (
@@ -361,6 +388,16 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
             "as init_std goes to 0, and slower classes learn later what the fastest does not.",
         ]
     return lines
+
+
+def _mean_text(mean: float, spread: float, count: int) -> str:
+    """Return a mean with its standard deviation, which one value has none of.
+
+    Example:
+        >>> mean_text(0.795, 0.0123, 5), mean_text(0.795, 0.0, 1)
+        ('0.795 ± 0.012', '0.795')
+    """
+    return f"{mean:.3f} ± {spread:.3f}" if count > 1 else f"{mean:.3f}"
 
 
 def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:

@@ -32,14 +32,12 @@ if TYPE_CHECKING:
 #: Steps of gradient descent whose states are held at once.
 _CHUNK = 512
 
-_Shapes = tuple[tuple[int, int], ...]
-
 
 class _Coupling(Protocol):
     """How blocks of maps produce each other's errors, and the loss."""
 
     @property
-    def shapes(self) -> _Shapes:
+    def shapes(self) -> tuple[tuple[int, int], ...]:
         """(outputs, inputs) of every block; maps are held one after another, row by row."""
         ...
 
@@ -68,37 +66,6 @@ class Trajectory:
 
     losses: np.ndarray
     strengths: np.ndarray
-
-
-@record(eq=False)
-class AffineCoupling:
-    """E = offsets − matrix @ W, loss = ½‖targets − outputs @ W‖² + floor.
-
-    Attributes:
-        shapes, rate: See :class:`_Coupling`.
-        offsets: Shape (entries,).
-        matrix: Shape (entries, entries).
-        targets: Shape (rows,).
-        outputs: Shape (rows, entries).
-        floor: Loss that no maps can lower.
-    """
-
-    shapes: _Shapes
-    rate: float
-    offsets: np.ndarray
-    matrix: np.ndarray
-    targets: np.ndarray
-    outputs: np.ndarray
-    floor: float
-
-    def errors(self, maps: np.ndarray) -> np.ndarray:
-        """Return E of every block."""
-        return (self.offsets - (self.matrix @ maps).T).T
-
-    def losses(self, maps: np.ndarray) -> np.ndarray:
-        """Return the loss, shape (any,)."""
-        left = self.targets[:, None] - self.outputs @ maps
-        return 0.5 * np.einsum("it,it->t", left, left) + self.floor
 
 
 class MatrixCoupling:

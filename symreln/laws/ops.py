@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -73,14 +72,6 @@ def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 def power(base: Any, exponent: Any) -> Any:
     """Return a power: of a sum with letters it is what it is, which SymPy finds out at length."""
     return sp.Pow(base, exponent, evaluate=not base.is_Add or base.is_number or exponent in (0, 1))
-
-
-def product(number: Any, factor: Any) -> Any:
-    """Return a product with a power that the number has no factor of; likewise."""
-    if number == 0 or factor.is_number:
-        return number * factor
-    factors = [each for each in sp.Mul.make_args(number) if each is not sp.S.One]
-    return sp.Mul._from_args(sorted([*factors, factor], key=cmp_to_key(sp.Basic.compare)))
 
 
 def _log(x: Any) -> Any:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.records import record
-from symreln.laws.block_flow import AffineCoupling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +51,37 @@ class _Corner:
 
 
 @record(eq=False)
+class _AffineCoupling:
+    """E = offsets − matrix @ W, loss = ½‖targets − outputs @ W‖² + floor.
+
+    Attributes:
+        shapes, rate: See :class:`_Coupling`.
+        offsets: Shape (entries,).
+        matrix: Shape (entries, entries).
+        targets: Shape (rows,).
+        outputs: Shape (rows, entries).
+        floor: Loss that no maps can lower.
+    """
+
+    shapes: tuple[tuple[int, int], ...]
+    rate: float
+    offsets: np.ndarray
+    matrix: np.ndarray
+    targets: np.ndarray
+    outputs: np.ndarray
+    floor: float
+
+    def errors(self, maps: np.ndarray) -> np.ndarray:
+        """Return E of every block."""
+        return (self.offsets - (self.matrix @ maps).T).T
+
+    def losses(self, maps: np.ndarray) -> np.ndarray:
+        """Return the loss, shape (any,)."""
+        left = self.targets[:, None] - self.outputs @ maps
+        return 0.5 * np.einsum("it,it->t", left, left) + self.floor
+
+
+@record(eq=False)
 class _Tied:
     """Pathways as the flow of a few blocks.
 
@@ -61,7 +91,7 @@ class _Tied:
         lift: Entries of all maps by those of the blocks, shape (entries, entries of the blocks).
     """
 
-    coupling: AffineCoupling
+    coupling: _AffineCoupling
     corners: tuple[_Corner, ...]
     lift: np.ndarray
 
@@ -112,7 +142,7 @@ def _tied(whole: MatrixCoupling, basis: np.ndarray, corners: list[_Corner]) -> _
     inside = q.T @ wanted[0]
     outside = wanted[0] - q @ inside
     return _Tied(
-        coupling=AffineCoupling(
+        coupling=_AffineCoupling(
             shapes=tuple((c.outputs.shape[1], c.inputs.shape[1]) for c in corners),
             rate=whole.rate,
             offsets=read @ (basis @ whole.errors(nothing[0])),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, cmp_to_key, lru_cache
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -36,7 +36,7 @@ from symreln.laws.line import (
     steps_line,
     vanish,
 )
-from symreln.laws.ops import Ops, defect, power, product
+from symreln.laws.ops import Ops, defect, power
 
 #: Where initial strengths are argued, in one line.
 SOURCE = "law of large numbers over hidden units of the growing combination of a mode's amplitudes"
@@ -349,8 +349,16 @@ def _formula(law: TwoLayer, case: str, faded: Any = None) -> sp.Expr:
         return law.strength0 / (1 + 2 * law.d * law.strength0 * law.t / law.clock)
     asymptote = law.growth / law.d if law.asymptote is None else law.asymptote
     faded = law.faded(2 * law.growth, 2) if faded is None else faded
-    left = product(asymptote / law.strength0 - 1, faded)
-    return product(asymptote, power(1 + left, -1))
+    left = _product(asymptote / law.strength0 - 1, faded)
+    return _product(asymptote, power(1 + left, -1))
+
+
+def _product(number: Any, factor: Any) -> Any:
+    """Return a product with a power that the number has no factor of; likewise."""
+    if number == 0 or factor.is_number:
+        return number * factor
+    factors = [each for each in sp.Mul.make_args(number) if each is not sp.S.One]
+    return sp.Mul._from_args(sorted([*factors, factor], key=cmp_to_key(sp.Basic.compare)))
 
 
 @lru_cache(maxsize=2)

@@ -7,15 +7,14 @@ that pages that were made before count as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from symreln.document.document_model import (
     Block,
     Code,
     Content,
     Document,
-    Drawing,
     Inline,
     Items,
     Link,
@@ -25,17 +24,9 @@ from symreln.document.document_model import (
     Table,
     prose,
 )
-from symreln.document.escape import in_letters
 from symreln.report import html
-from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
-from symreln.report.looks import line_style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FORMAT = "symreln-reproduction/1"
-_HEIGHT = 3.0  # of figures, in inches
 _ALL = "symreln reproduce"
 PAGE, _INDEX, RECORD = "page.html", "index.html", "reproduction.json"
 
@@ -69,38 +60,6 @@ def marked(text: str) -> tuple[Inline | str, ...]:
     return tuple(found)
 
 
-@styled
-def plotted(name: str, plot: Callable[[Axes], Axes]) -> Drawing:
-    """Return as a figure what something plots into axes."""
-    (ax,) = new_axes(_HEIGHT)
-    plot(ax)
-    return drawing(name, ax, pdf=False)
-
-
-@styled
-def lines_drawing(
-    name: str,
-    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    *,
-    x: str,
-    y: str,
-    dots: Sequence[str] = (),
-    log: str = "",
-) -> Drawing:
-    """Return curves as a figure, their legend below; arguments as of a page's ``plot``."""
-    (ax,) = new_axes(_HEIGHT)
-    for place, (label, (across, up)) in enumerate(curves.items()):
-        style = line_style(place)
-        if label in dots:
-            style = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3.5}
-        ax.plot(across, up, label=label, **{"linewidth": 1.4, **style})
-    for axis in log:
-        log_scale(ax, of="x" if axis == "x" else "y")
-    dress(ax, x=x, y=y)
-    legend_below(ax)
-    return drawing(name, ax, pdf=False)
-
-
 # What stands over all pages.
 
 
@@ -120,12 +79,6 @@ def disagreements(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str
         for each in page["statements"]:
             if each["outcome"] in ("disproved", "not confirmed"):
                 yield page["name"], each["outcome"], each["text"]
-
-
-def plain(text: str) -> str:
-    """Return a sentence as a terminal shows it: mathematics in letters, names as they are."""
-    parts = text.replace("`", "").split("$")
-    return "".join(in_letters(part) if place % 2 else part for place, part in enumerate(parts))
 
 
 def _index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:

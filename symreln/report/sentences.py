@@ -129,11 +129,6 @@ def beside_clauses(validation: Validation) -> list[str]:
     return [clause for clause in found if clause]
 
 
-def sentence(validation: Validation) -> str:
-    """Return the same in one sentence."""
-    return "; ".join(clauses(validation))
-
-
 def outcome_words(validation: Validation) -> dict[str, str]:
     """Return what becomes of the loss, of modes and of gates, as verbs of them: modes "agree"."""
     return {

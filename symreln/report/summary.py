@@ -6,7 +6,8 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import rule_of, warnings_of
-from symreln.document.words import MISSING, Notation, short_number
+from symreln.document.words import MISSING, SHORT, Notation, evaluable
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.specs.finding import counted
 
@@ -61,7 +62,24 @@ def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) ->
 
 def numbers_of(mode: ModeDerivation, notation: Notation) -> dict[str, str]:
     """Return s, d and d_eff of a mode as the terminal shows them, a dash where there is none."""
-    return {name: short_number(getattr(mode, name), notation) for name in ("s", "d", "d_eff")}
+    return {name: _short_number(getattr(mode, name), notation) for name in ("s", "d", "d_eff")}
+
+
+def _short_number(number: AlgebraicNumber | None, notation: Notation) -> str:
+    """Return a number for a terminal: its formula if short, else a decimal."""
+    if number is None:
+        return MISSING
+    values = notation.values
+    if number.is_radical:
+        text = notation.plain(number.to_sympy(notation.symbols))
+        if len(text) <= SHORT or not evaluable(number, values):
+            return text
+    if not evaluable(number, values):
+        return f"root of degree {number.degree}"
+    decimal = number.scientific(values)
+    if number.is_constant:
+        return decimal
+    return f"{decimal} at {', '.join(f'{name} = {values[name]}' for name in number.parameters)}"
 
 
 def checks_text(derivation: Derivation) -> str:

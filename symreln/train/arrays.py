@@ -36,6 +36,12 @@ class Arithmetic:
         self.precision = precision
         self.item_bytes = np.dtype(precision).itemsize
 
+    @staticmethod
+    def of(data: Array, precision: Precision = "float64") -> Arithmetic:
+        """That of the library that ``data`` belongs to: torch's of its tensors, else numpy's."""
+        is_tensor = type(data).__module__.partition(".")[0] == "torch"
+        return _TorchArithmetic(data, precision) if is_tensor else Arithmetic(precision)
+
     def array(self, values: Array) -> Array:
         """A copy in this library and precision, on the device of the data; never shares memory."""
         return np.array(values, dtype=self.precision, order="C")
@@ -158,9 +164,3 @@ def _one_batch(left: Array, right: Array) -> tuple[Array, Array]:
     """Two batches of one size; what all seeds share is not copied."""
     seeds = left.shape[0] if left.ndim == 3 else right.shape[0]
     return left.expand(seeds, -1, -1), right.expand(seeds, -1, -1)
-
-
-def arithmetic_of(data: Array, precision: Precision = "float64") -> Arithmetic:
-    """Arithmetic of the library that ``data`` belongs to: torch's of its tensors, else numpy's."""
-    is_tensor = type(data).__module__.partition(".")[0] == "torch"
-    return _TorchArithmetic(data, precision) if is_tensor else Arithmetic(precision)

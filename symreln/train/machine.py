@@ -15,15 +15,13 @@ import importlib.util
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.train.arrays import Array, Precision
-from symreln.train.settings import TrainingSettings
 
 Library = Literal["numpy", "torch"]
 _LIBRARIES: tuple[str, ...] = get_args(Library)
@@ -100,24 +98,3 @@ _CURRENT: ContextVar[Machine] = ContextVar("machine", default=Machine())  # noqa
 def machine() -> Machine:
     """The machine that trainings run on."""
     return _CURRENT.get()
-
-
-def prepared(
-    inputs: Any, targets: Any, settings: TrainingSettings
-) -> tuple[Array, Array, TrainingSettings]:
-    """Data where they are trained, and settings in that precision.
-
-    Arrays of another library than numpy stay where the caller has put them.
-
-    Raises:
-        InputError: The machine does not take the data.
-    """
-    inputs, targets = (
-        each if hasattr(each, "shape") else np.asarray(each, dtype=float)
-        for each in (inputs, targets)
-    )
-    here = machine()
-    if isinstance(inputs, np.ndarray) and isinstance(targets, np.ndarray):
-        inputs, targets = here.arrays(inputs, targets)
-    asked = here.precision if settings.precision == "float64" else settings.precision
-    return inputs, targets, replace(settings, precision=asked)

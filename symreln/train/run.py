@@ -17,7 +17,7 @@ from functools import partial
 from operator import setitem
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -47,24 +47,6 @@ _DEVICE_BYTES = 1 << 30  # a device likes large chunks, and small ones have a fe
 _WORKER_PAYS_SECONDS = 1.0
 _MULTIPLICATIONS_PER_SECOND = 2e10  # measured in one thread on shapes of the contextual task
 _STEP_SECONDS = 3e-5  # the Python of one step
-
-
-class Running(TypedDict, total=False):
-    """How a training is run; what every trainer takes besides its network and its data.
-
-    Attributes:
-        seeds: How many networks to train, 1 by default; not used where initial weights are given.
-        rng: Seed, SeedSequence or Generator; network i depends on ``rng`` and i alone.
-            Where initial weights are given it is used for mini-batches only.
-        record: What to keep besides the losses; default nothing.
-        workers: Processes; default one a processor for long trainings, else this one alone.
-            Results do not depend on it.
-    """
-
-    seeds: int
-    rng: Any
-    record: Recording | None
-    workers: int | None
 
 
 @record(eq=False)
@@ -121,7 +103,7 @@ def run_training(
         initial: Initial weights, one array (seeds, target, source) an edge; None to draw them.
         stds: Where they are drawn, of each edge (:func:`.weights.gaussian_weights`).
         streams: Likewise.
-        seeds: As in :class:`Running`, like what follows.
+        seeds: Networks to train, as with what follows.
         rng: Random streams.
         record: What to keep.
         workers: Processes.

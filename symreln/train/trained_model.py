@@ -7,7 +7,7 @@ from typing import Literal, final
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.train.arrays import Array, arithmetic_of
+from symreln.train.arrays import Arithmetic, Array
 from symreln.train.network import GatedNetwork, GatedNode, own_inputs
 from symreln.train.settings import TrainingSettings
 
@@ -48,7 +48,7 @@ class Model:
     ) -> None:
         self.n_x, self.samples = inputs.shape
         self.n_y = targets.shape[0]
-        self.arithmetic = arithmetic_of(inputs, settings.precision)
+        self.arithmetic = Arithmetic.of(inputs, settings.precision)
         self.inputs = self.arithmetic.array(inputs)
         self.targets = self.arithmetic.array(targets)
         self.network, self.settings, self.staged = network, settings, staged

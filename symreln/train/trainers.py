@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from symreln.train.arrays import Array
 from symreln.train.chunk import Chunk, train_chunk
-from symreln.train.machine import prepared
+from symreln.train.machine import machine
 from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pathway_network
 from symreln.train.record import Recording
-from symreln.train.run import Running, TrainingRun, run_training
+from symreln.train.run import TrainingRun, run_training
 from symreln.train.settings import TrainingSettings
 from symreln.train.trained_model import Model
 from symreln.train.weights import LayerWeights, given_weights
 
 Training = Literal["joint", "staged"]
+
+
+class _Running(TypedDict, total=False):
+    """How a training is run; what every trainer takes besides its network and its data.
+
+    Attributes:
+        seeds: How many networks to train, 1 by default; not used where initial weights are given.
+        rng: Seed, SeedSequence or Generator; network i depends on ``rng`` and i alone.
+            Where initial weights are given it is used for mini-batches only.
+        record: What to keep besides the losses; default nothing.
+        workers: Processes; default one a processor for long trainings, else this one alone.
+            Results do not depend on it.
+    """
+
+    seeds: int
+    rng: Any
+    record: Recording | None
+    workers: int | None
 
 
 def train_network(
@@ -27,7 +45,7 @@ def train_network(
     settings: TrainingSettings,
     *,
     initial: LayerWeights | None = None,
-    **running: Unpack[Running],
+    **running: Unpack[_Running],
 ) -> TrainingRun:
     """Train a network ŷ = W2 σ(W1 x), σ being ReLU or the identity.
 
@@ -55,10 +73,31 @@ def train_network(
         >>> run.losses  # 1/2 (1 - 0.5)^2, then w1 = 1 + 0.5*0.5*0.5, w2 = 0.5 + 0.5*0.5*1
         array([[0.125     , 0.01220703]])
     """
-    inputs, targets, settings = prepared(inputs, targets, settings)
+    inputs, targets, settings = _prepared(inputs, targets, settings)
     model = network_model(inputs, targets, settings)
     given = _halves(None if initial is None else (initial,))
     return _paired(run_training(model, given, settings.layer_stds(2), (0, 0), **running))
+
+
+def _prepared(
+    inputs: Any, targets: Any, settings: TrainingSettings
+) -> tuple[Array, Array, TrainingSettings]:
+    """Data where they are trained, and settings in that precision.
+
+    Arrays of another library than numpy stay where the caller has put them.
+
+    Raises:
+        InputError: The machine does not take the data.
+    """
+    inputs, targets = (
+        each if hasattr(each, "shape") else np.asarray(each, dtype=float)
+        for each in (inputs, targets)
+    )
+    here = machine()
+    if isinstance(inputs, np.ndarray) and isinstance(targets, np.ndarray):
+        inputs, targets = here.arrays(inputs, targets)
+    asked = here.precision if settings.precision == "float64" else settings.precision
+    return inputs, targets, replace(settings, precision=asked)
 
 
 def network_model(inputs: Array, targets: Array, settings: TrainingSettings) -> Model:
@@ -75,7 +114,7 @@ def train_deep_network(
     settings: TrainingSettings,
     *,
     initial: Sequence[np.ndarray] | None = None,
-    **running: Unpack[Running],
+    **running: Unpack[_Running],
 ) -> TrainingRun:
     """Train ŷ = W_L σ(W_{L−1} … σ(W_1 x)), σ being ReLU or the identity.
 
@@ -99,7 +138,7 @@ def train_deep_network(
         InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
-    inputs, targets, settings = prepared(inputs, targets, settings)
+    inputs, targets, settings = _prepared(inputs, targets, settings)
     relu = settings.activation == "relu"
     network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=relu)
     model = Model(inputs, targets, network, settings)
@@ -134,7 +173,7 @@ def replay_gates(
     Raises:
         InputError: The training diverged.
     """
-    inputs, targets, settings = prepared(inputs, targets, settings)
+    inputs, targets, settings = _prepared(inputs, targets, settings)
     widths = [np.shape(matrix)[1] for matrix in initial[:-1]]
     network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False)
     weights = given_weights(initial)
@@ -151,7 +190,7 @@ def train_gdln(
     *,
     training: Training = "joint",
     initial: Mapping[str, LayerWeights] | None = None,
-    **running: Unpack[Running],
+    **running: Unpack[_Running],
 ) -> TrainingRun:
     """Train the GDLN ŷ_μ = Σ_p g_p(μ) O_p W2_p W1_p I_p x_μ.
 
@@ -176,7 +215,7 @@ def train_gdln(
         InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
-    inputs, targets, settings = prepared(inputs, targets, settings)
+    inputs, targets, settings = _prepared(inputs, targets, settings)
     model = pathway_model(inputs, targets, pathways, settings, training=training)
     given = _halves(_in_order(initial, [pathway.name for pathway in pathways]))
     stds = [each.spread * std for each in pathways for std in settings.layer_stds(2)]
@@ -205,7 +244,7 @@ def train_gated_network(
     *,
     training: Training = "joint",
     initial: Mapping[str, np.ndarray] | None = None,
-    **running: Unpack[Running],
+    **running: Unpack[_Running],
 ) -> TrainingRun:
     """Train any network of nodes, edges and gates.
 
@@ -234,7 +273,7 @@ def train_gated_network(
         InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
-    inputs, targets, settings = prepared(inputs, targets, settings)
+    inputs, targets, settings = _prepared(inputs, targets, settings)
     model = Model(inputs, targets, network, settings, staged=training == "staged")
     names = [edge.name for edge in network.edges]
     given, stds = _in_order(initial, names), settings.layer_stds(len(names))

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symreln.claims.pathway_orbits import PathwayOrbit
-from symreln.document.described import (
-    LARGEST,
-    SMALL,
-    describe,
-    groups_of,
-    in_decimals,
-    matrix_latex,
-)
+from symreln.document.described import LARGEST, SMALL, Group, matrix_latex
 from symreln.document.document_model import (
     Block,
     Code,
@@ -28,9 +22,11 @@ from symreln.document.document_model import (
     prose,
 )
 from symreln.document.letter_widths import latex_width
+from symreln.document.numerals import decimal_rows
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
-from symreln.document.words import Notation, assumption, written
+from symreln.document.words import Notation, assumption, is_long, written
+from symreln.exact.matrix import ExactMatrix
 from symreln.report.chapters.mode_tables import spectrum_blocks
 
 if TYPE_CHECKING:
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.document_model import Content
+    from symreln.exact.scalar import Scalar
     from symreln.networks.pathway import PathwaySpec
     from symreln.specs.spec import Parameter, Spec
 
@@ -214,8 +211,8 @@ def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
     """Return the two correlations of a pathway; where they are, if no blocks say them."""
     effective, n = pathway.effective, pathway.number
     spec, dataset = derivation.spec, derivation.spec.dataset
-    inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
-    outputs = groups_of(range(dataset.n_y), dataset.output_groups)
+    inputs = _groups_of(effective.pathway.inputs, dataset.input_groups)
+    outputs = _groups_of(range(dataset.n_y), dataset.output_groups)
     rank = pathway.rank
     lines: list[str] = []
     for matrix, name, rows, more, end in (
@@ -223,8 +220,8 @@ def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
         (effective.sigma_x, "x", inputs, "", "."),
     ):
         left, (height, width) = rf"\Sigma^{{{name}}}({n}) &", matrix.shape
-        decimals = in_decimals(matrix) if max(height, width) <= LARGEST else None
-        shown = describe(matrix, rows, inputs, Notation.of(spec))
+        decimals = _in_decimals(matrix) if max(height, width) <= LARGEST else None
+        shown = _describe(matrix, rows, inputs, Notation.of(spec))
         if decimals:
             lines += [f"{left}= {decimals[0]}{end}", f"& {decimals[1]}"]
         elif shown is not None and latex_width(shown) <= _WIDEST:
@@ -232,6 +229,84 @@ def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
         else:
             lines.append(rf"{left}\in {_field(derivation)}^{{{height} \times {width}}}{more}{end}")
     return equation(*lines)
+
+
+def _in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
+    """Return the LaTeX of a matrix of long fractions in decimals, and of a line on their error.
+
+    None of a matrix whose entries can be printed as they are.
+    """
+    rows = matrix.to_fractions() if matrix.is_constant and not matrix.is_zero else []
+    if not any(is_long(entry) for row in rows for entry in row):
+        return None
+    front, shown, error = decimal_rows(rows)
+    power = rf"10^{{{front}}} " * bool(front)
+    said = rf"\text{{(entries to }} \pm {error} \text{{; the certificate has them exactly)}}"
+    return power + matrix_latex(shown), said
+
+
+def _describe(
+    matrix: ExactMatrix, rows: Sequence[Group], columns: Sequence[Group], notation: Notation
+) -> str | None:
+    """Return the LaTeX of a matrix, in full or by blocks; None where blocks do not say it."""
+    if max(matrix.shape) <= SMALL:
+        return matrix_latex(notation.entries(matrix))
+    cells = [[_block(matrix, row, column, notation) for _, column in columns] for _, row in rows]
+    if any(cell is None for row in cells for cell in row):
+        return None
+    known = [[cell or "" for cell in row] for row in cells]
+    return known[0][0] if len(known) == len(known[0]) == 1 else matrix_latex(known)
+
+
+def _block(
+    matrix: ExactMatrix, rows: tuple[int, ...], columns: tuple[int, ...], notation: Notation
+) -> str | None:
+    """Return a block: 0, a multiple of I or of ones, or a sum of both; None where it is neither."""
+    ones = r"\mathbf{1}\mathbf{1}^{\top}" * (len(rows) * len(columns) > 1)
+    block = matrix.select(rows=rows, columns=columns)
+    if block.is_zero:
+        return "0"
+    square = len(rows) == len(columns) > 1
+    on, off = block.entry(0, 0), block.entry(0, len(columns) - 1)
+    height, width = block.shape
+    down = [row for row in range(height) for _ in range(width)]
+    along = [column for _ in range(height) for column in range(width)]
+    full = ExactMatrix.from_entries(block.shape, down, along, [1] * len(down), 1, matrix.parameters)
+    plain = full.scale(off)
+    if (block - plain).is_zero:
+        return _times(off, notation, ones)
+    identity = ExactMatrix.identity(len(rows), matrix.parameters)
+    if not square or not (block - plain - identity.scale(on - off)).is_zero:
+        return None
+    parts = [(on - off, "I"), *([(off, ones)] if off != 0 else [])]
+    return " + ".join(_times(each, notation, shape) for each, shape in parts).replace("+ -", "- ")
+
+
+def _times(factor: Scalar, notation: Notation, shape: str) -> str:
+    if factor == 1 and shape:
+        return shape
+    if factor == -1 and shape:
+        return f"-{shape}"
+    expr = factor.to_sympy(notation.symbols)
+    printed = notation.latex(expr)
+    if expr.is_Add and shape:
+        printed = rf"\left({printed}\right)"
+    return rf"{printed}\,{shape}" if shape else printed
+
+
+def _groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> list[Group]:
+    """Return the groups as runs of positions in ``indices``, if they partition it in order.
+
+    Without such a partition there is one group with no name.
+    """
+    place = {index: position for position, index in enumerate(indices)}
+    found = [
+        (name, tuple(place[i] for i in members if i in place)) for name, members in groups.items()
+    ]
+    found = sorted((g for g in found if g[1]), key=lambda group: group[1])
+    if [position for _, run in found for position in run] == list(range(len(indices))):
+        return found
+    return [("", tuple(range(len(indices))))]
 
 
 def _field(derivation: Derivation) -> str:

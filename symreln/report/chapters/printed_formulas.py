@@ -14,24 +14,27 @@ from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import rule_of
-from symreln.document.document_model import Block, Math, Reference, Table, equation, prose
+from symreln.document.document_model import Block, Content, Math, Reference, Table, equation, prose
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say, typeset
-from symreln.document.words import NONE, Notation, decimal_cell, evaluable, height_cell, number_cell
+from symreln.document.typeset import typeset
+from symreln.document.words import NONE, Notation, decimal_cell, evaluable, number_cell
+from symreln.exact.algebraic import AlgebraicNumber, ratio
+from symreln.exact.enclosure import decimal_of, precision
 from symreln.laws.deep_chain import Depth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.document.document_model import Content
     from symreln.exact.algebraic import AlgebraicNumber
 
 #: Modes up to which all are on the first page, and modes of one pathway that are printed at all.
 MOST_FIRST, MOST_ROWS = 10, 40
 #: Labels of the first table of modes, and of the numbers without a form in square roots.
 MODES, NUMBERS = "tab:modes", "tab:numbers"
+#: Working precision of quotients that are shown as decimals.
+_RATIO_BITS = 160
 
 
 @record(kw_only=False)
@@ -136,19 +139,6 @@ def _implicit_formula(group: PathwayOrbit, mode: ModeDerivation, notation: Notat
     )
 
 
-def implicit_blocks(derivation: Derivation) -> list[Block]:
-    """Say what T is, where the time is a function of the strength."""
-    modes = (mode for pathway in derivation.pathways for mode in pathway.modes if implicit(mode))
-    mode = next(modes, None)
-    if mode is None:
-        return []
-    assert isinstance(mode.strength, Depth)
-    return [
-        say(r"Here $\rho_0$ is the $\rho$ of $\pi_0$, and"),
-        equation(rf"T(\rho) = {to_latex(mode.strength.stage)}."),
-    ]
-
-
 def modes_table(
     derivation: Derivation, shown: Sequence[_Chosen], notation: Notation, *, label: str = ""
 ) -> Table:
@@ -225,9 +215,26 @@ def _plateau(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> C
         return Math(r"\infty" if plateau is sp.oo else notation.latex(plateau))
     d = mode.d if mode.d_eff is None else mode.d_eff
     if d is not None and not (mode.s.parameters or d.parameters):
-        return height_cell(mode.s, d, replace(notation, values={}))
+        return _height_cell(mode.s, d, replace(notation, values={}))
     height = group.height(mode, notation.symbols)
     return NONE if height is None else Math(notation.latex(height))
+
+
+def _height_cell(s: AlgebraicNumber, d: AlgebraicNumber | None, notation: Notation) -> Content:
+    """Return s/d: as the root of one rational function where it is one, else as a decimal."""
+    if d is None or d.is_zero:
+        return NONE
+    symbols, values = notation.symbols, notation.values
+    height = ratio(s, d)
+    if height is not None:
+        return Math(notation.latex(height.to_sympy(symbols)))
+    if s.is_radical and d.scalar is not None:
+        return Math(notation.latex(sp.expand(s.to_sympy(symbols) / d.to_sympy(symbols))))
+    if not (evaluable(s, values) and evaluable(d, values)):
+        return NONE
+    with precision(_RATIO_BITS):
+        quotient = s.ball(values, _RATIO_BITS) / d.ball(values, _RATIO_BITS)
+        return Math(decimal_latex(*decimal_of(quotient, 21), digits=6))
 
 
 def _half_time(derivation: Derivation, mode: ModeDerivation) -> HalfTime | None:

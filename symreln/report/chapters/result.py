@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
+
+import sympy as sp
 
 from symreln.base.summaries import short_list
 from symreln.claims.constants import constants_text, printed_constants
@@ -23,13 +26,15 @@ from symreln.document.document_model import (
     inlines,
     prose,
 )
-from symreln.document.numerals import decimal_latex
+from symreln.document.mathtext import to_latex
+from symreln.document.numerals import decimal_latex, short_decimal
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
-from symreln.document.words import Notation, fraction_latex, scalar_latex
+from symreln.document.words import Notation, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import expected_start, law_of
+from symreln.laws.deep_chain import Depth
 from symreln.laws.law import Law
 from symreln.report.chapters.derivation_chapter import FIRST_EQUATIONS, written_system
 from symreln.report.chapters.printed_formulas import (
@@ -38,7 +43,7 @@ from symreln.report.chapters.printed_formulas import (
     formula_blocks,
     formulas_first,
     formulas_later,
-    implicit_blocks,
+    implicit,
     modes_table,
 )
 from symreln.report.summary import checks_text
@@ -64,6 +69,8 @@ MEANS = {
     Level.COUPLED_MATRICES: "there is no closed form: the strengths alone do not close, and an "
     "exact reduction to coupled matrices is integrated",
 }
+#: Characters up to which a decimal is printed as it was written.
+_LONG_DECIMAL = 10
 
 
 def _verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tuple:
@@ -169,7 +176,7 @@ def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     """Yield the trajectories and the loss, or what is integrated in their place."""
     if derivation.closed:
         yield from formula_blocks(formulas_first(derivation), notation)
-        yield from implicit_blocks(derivation)
+        yield from _implicit_blocks(derivation)
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
             yield prose(f"The closed forms{which} are in the full document and the JSON.")
@@ -195,6 +202,19 @@ def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
         later=" with the gates taken last" if derivation.later else "",
     )
     yield _origins(derivation)
+
+
+def _implicit_blocks(derivation: Derivation) -> list[Block]:
+    """Say what T is, where the time is a function of the strength."""
+    modes = (mode for pathway in derivation.pathways for mode in pathway.modes if implicit(mode))
+    mode = next(modes, None)
+    if mode is None:
+        return []
+    assert isinstance(mode.strength, Depth)
+    return [
+        say(r"Here $\rho_0$ is the $\rho$ of $\pi_0$, and"),
+        equation(rf"T(\rho) = {to_latex(mode.strength.stage)}."),
+    ]
 
 
 def _winners(derivation: Derivation) -> Iterator[Block]:
@@ -266,7 +286,7 @@ def _time_constant_content(derivation: Derivation) -> list[Inline]:
     half = derivation.known.half_speed.holds
     top, below = 2 if half else 1, r"(P \eta)" if network.loss == "sum" else r"\eta"
     decimals = isinstance(network.learning_rate, WrittenDecimal)
-    shown = fraction_latex(tau, decimals=decimals)
+    shown = _fraction_latex(tau, decimals=decimals)
     twice = " (twice that of a linear network: [#sec:lines])" * half
     return [
         *phrase(
@@ -274,6 +294,26 @@ def _time_constant_content(derivation: Derivation) -> list[Inline]:
             tau=Math(rf"\tau = {top}/{below} = {shown}"),
         )
     ]
+
+
+def _fraction_latex(value: Fraction, *, decimals: bool = False) -> str:
+    """Return a rational number: as a fraction if short, else as a decimal with its error.
+
+    One that was written as a decimal stays one.
+
+    Args:
+        value: The number.
+        decimals: Whether it is shown as a decimal of few places where it is one.
+    """
+    if isinstance(value, WrittenDecimal) and len(value.decimal) <= _LONG_DECIMAL:
+        return value.decimal
+    short = short_decimal(value) if decimals else None
+    if short is not None:
+        return short
+    if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
+        return to_latex(sp.Rational(value.numerator, value.denominator))
+    shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)
+    return decimal_latex(*shown, digits=6)
 
 
 def _start_content(derivation: Derivation) -> list[Inline]:
