@@ -18,7 +18,7 @@ often; read at every step they are those of the ReLU network, from the first dro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from symreln.base.progress import phase
 from symreln.base.records import record
+from symreln.errors import InputError
 from symreln.experiment.metrics import DROP
 from symreln.train.network import dense_network
 from symreln.train.record import Recording
@@ -93,8 +94,16 @@ def early_phase(
         settings = replace(early, steps=steps)
         return train_deep_network(inputs, targets, widths, settings, initial=initial, workers=1)
 
-    for start, count in _blocks(settings.steps, BLOCK):
-        run = trained(weights, count + 1)
+    start, size = 0, BLOCK
+    while start < settings.steps and len(left):
+        count = min(size, settings.steps - start)
+        try:
+            run = trained(weights, count + 1)
+        except InputError:  # soon after its drop a network diverges: what grows is not held back
+            if size == 1:
+                raise
+            size //= 2
+            continue
         share = 1 - FROZEN * (1 - run.losses[:, :count] / _zero_loss(targets))
         losses[left, start : start + count] = share
         below = share < DROP
@@ -107,8 +116,7 @@ def early_phase(
             for matrix, new in zip(at_drop, own.matrices, strict=True):
                 matrix[seed] = new[0]
         left, weights = left[~done], tuple(matrix[~done] for matrix in run.matrices)
-        if not len(left):
-            break
+        start, size = start + count, min(BLOCK, 2 * size)
     return FrozenPhase(steps=found, losses=losses, weights=tuple(at_drop))
 
 
@@ -225,12 +233,6 @@ def _drawn(
     layers = len(network.edges)
     stds = settings.layer_stds(layers)
     return tuple(gaussian_weights(network, seed_children(fresh, seeds), stds, (0,) * layers))
-
-
-def _blocks(steps: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield where every block of steps begins, and how many it has."""
-    for start in range(0, steps, size):
-        yield start, min(size, steps - start)
 
 
 def _seen(

@@ -72,3 +72,11 @@ def test_gates_that_are_read_at_every_step_are_those_of_the_relu_network(monkeyp
         losses = [((Y - out) ** 2).sum() / (Y**2).sum() for out in outputs]
         # The first gates are read before the first step, so that no step is taken with others.
         np.testing.assert_allclose(found.losses[seed, begins:], losses, rtol=1e-9)
+
+
+def test_networks_that_diverge_soon_after_their_drop_are_followed_in_shorter_blocks():
+    settings = made(200, learning_rate=0.003, init_std=0.3 / 3 / 20**0.5)
+    random = np.random.default_rng(6)
+    data = random.normal(size=(5, 30)), 3 * random.normal(size=(2, 30))
+    early = early_phase(data, (20, 20), settings, seeds=20, rng=stream())
+    assert early.steps.max() == 143
