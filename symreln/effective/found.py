@@ -22,6 +22,7 @@ from symreln.claims.lines import DerivationLines
 from symreln.claims.prediction import closed_forms
 from symreln.document.document_model import Block, Details, Figure, Strong, Table
 from symreln.document.typeset import say
+from symreln.effective.gate_flows import state_lines
 from symreln.effective.network import (
     COMPARED,
     EPSILON,
@@ -31,7 +32,6 @@ from symreln.effective.network import (
     effective_network,
     effective_of,
 )
-from symreln.effective.open_gate import state_lines
 from symreln.effective.timeline import Drop, timeline_of_units
 from symreln.errors import InputError
 from symreln.laws.line import checked
@@ -237,10 +237,10 @@ class FromData(Claim):
             for each in self.units
         )
         tried = tuple((way, str(n), percent(apart)) for way, n, apart in self.network.tried)
-        state = checked(state_lines(), "state at the horizon") if self.network.opened else ()
-        derived = DerivationLines(
-            derived=state, title="The state at the horizon, in closed form", elsewhere=True
-        )
+        cost = {way: f"{n} units, {percent(apart)}" for way, n, apart in self.network.tried}
+        state = checked(state_lines(), "state at the horizon") if "closed form" in cost else ()
+        title = f"The state at the horizon, in closed form ({cost.get('closed form')} of the loss)"
+        derived = DerivationLines(derived=state, title=title, elsewhere=True)
         return (
             say(
                 "Until outputs reach $\\epsilon$ of the targets each hidden unit grows alone. What "

@@ -24,10 +24,10 @@ gradient flows (Kunin et al. 2025) have the same two steps in the limit of vanis
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -37,7 +37,7 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import network_of, sparse_floats
 from symreln.effective.descent import Descent, Look, descend_units, look_steps
-from symreln.effective.open_gate import OpenGate, open_gate
+from symreln.effective.gate_flows import State, states
 from symreln.errors import InputError, LimitReachedError
 from symreln.laws.early_phase import Horizon, IsolatedUnits
 
@@ -66,7 +66,7 @@ class Way:
 
     Attributes:
         name: "neurons": of every moment its leading direction alone; "closed form": units with the
-            moment of :mod:`symreln.effective.open_gate`; "moments": with those of units that were
+            moments of :mod:`symreln.effective.gate_flows`; "moments": with those of units that were
             followed; "whole": these themselves.
         alike: Cosine of directions from which gates are taken together.
         held: Share of the strength whose gates are kept.
@@ -80,7 +80,7 @@ class Way:
 #: From few units to many: the first that changes the loss little is taken, or all units.
 _WAYS = (
     *(Way("neurons", alike) for alike in (0.9, 0.97)),
-    Way("closed form"),
+    Way("closed form", 0.97),
     *(Way("moments", alike) for alike in (0.9, 0.97)),
     *(Way("moments", alike, 0.99999) for alike in (0.97, 0.99, 0.999)),
 )
@@ -121,8 +121,6 @@ class EffectiveNetwork:
         way: How they became few.
         tried: Every way that was tried: its name, how many units it takes, and by how much it
             changes the loss of all units that were followed, over L(0).
-        opened: Whether one gate that is open on all samples is the fastest, so that the state at
-            the horizon has a closed form.
         groups: Of all draws together, the strongest first.
         looks: At the units, from the horizon on.
         span: Orthonormal basis of the targets' columns, shape (n_y, rank).
@@ -134,7 +132,6 @@ class EffectiveNetwork:
     units: np.ndarray
     way: Way
     tried: tuple[tuple[str, int, float], ...]
-    opened: bool
     groups: tuple[_Group, ...]
     looks: tuple[Look, ...]
     span: np.ndarray
@@ -267,6 +264,14 @@ def effective_network(
     if not reached:
         return None
     y = reached[0].span.T @ targets
+
+    @cache
+    def closed() -> list[State | None]:
+        if 2 * (len(inputs) + len(y) - 1) >= followed:  # what one gate takes
+            return [None] * len(found)
+        rows = [group.direction for group in _grouped(_pooled(reached), _WAYS[0])]
+        return states(inputs, y, descent, epsilon, found, np.array(rows))
+
     with phase("effective network"):
         ensemble = _Draws(
             x=inputs,
@@ -274,7 +279,7 @@ def effective_network(
             descent=descent,
             horizons=tuple(found),
             turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
-            opened=open_gate(inputs, y, descent, epsilon),
+            closed=closed,
         )
         tried, whole = (), None
         if way is None:
@@ -290,7 +295,6 @@ def effective_network(
         units=units,
         way=way,
         tried=tried,
-        opened=ensemble.opened is not None,
         groups=tuple(sorted(_grouped(_pooled(reached), way), key=lambda each: -each.share)),
         looks=looks,
         span=reached[0].span,
@@ -307,7 +311,7 @@ class _Draws:
         descent: How units are trained.
         horizons: Of every draw; None where no unit of it grows: then its loss stays where it is.
         turns: Of every draw, of its rotations; each is copied before it is used.
-        opened: The state at the horizon in closed form, where there is one.
+        closed: Returns the state of every draw in closed form, where there is one.
     """
 
     x: np.ndarray
@@ -315,21 +319,22 @@ class _Draws:
     descent: Descent
     horizons: tuple[Horizon | None, ...]
     turns: tuple[np.random.Generator, ...]
-    opened: OpenGate | None
+    closed: Callable[[], list[State | None]]
 
     def first(self, count: int) -> _Draws:
         """Return the first draws that have a horizon."""
         places = [place for place, each in enumerate(self.horizons) if each is not None][:count]
         horizons, turns = ([part[p] for p in places] for part in (self.horizons, self.turns))
-        return replace(self, horizons=tuple(horizons), turns=tuple(turns))
+        closed = lambda: [self.closed()[place] for place in places]  # noqa: E731
+        return replace(self, horizons=tuple(horizons), turns=tuple(turns), closed=closed)
 
     def units(self, way: Way) -> np.ndarray:
         """Return the units of every draw, as of :class:`EffectiveNetwork`."""
         parts = [
             np.zeros((1, len(self.x) + len(self.y)))
             if each is None
-            else _units(each, self.opened, way, deepcopy(turn))
-            for each, turn in zip(self.horizons, self.turns, strict=True)
+            else _units(each, state, way, deepcopy(turn))
+            for each, state, turn in zip(self.horizons, self.states(way), self.turns, strict=True)
         ]
         most = max(map(len, parts))
         return np.array([np.pad(each, ((0, most - len(each)), (0, 0))) for each in parts])
@@ -337,10 +342,13 @@ class _Draws:
     def starts(self, way: Way) -> list[int]:
         """Return the step of the horizon of every draw, the last step where it has none."""
         last = self.descent.steps - 1
-        if way.name == "closed form" and self.opened is not None:
-            return [last if each is None else self.opened.step for each in self.horizons]
-        times = [last * self.descent.step if h is None else h.time for h in self.horizons]
-        return [min(last, round(time / self.descent.step)) for time in times]
+        step, pairs = self.descent.step, zip(self.horizons, self.states(way), strict=True)
+        steps = [s.step if s else round(h.time / step) if h else last for h, s in pairs]
+        return [min(last, each) for each in steps]
+
+    def states(self, way: Way) -> list[State | None]:
+        """Return the state of every draw in closed form, where that is the way."""
+        return self.closed() if way.name == "closed form" else [None] * len(self.horizons)
 
     def descend(self, way: Way, units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
         """Return the losses of every draw at all steps, and looks from the first horizon on.
@@ -368,7 +376,7 @@ class _Draws:
         whole = losses.mean(axis=0)
         tried = list[tuple[str, int, float]]()
         for way in _WAYS:
-            if way.name == "closed form" and self.opened is None:
+            if way.name == "closed form" and not any(self.closed()):
                 continue
             units = self.units(way)
             count = units.shape[1]
@@ -459,12 +467,11 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
         )
 
 
-def _units(
-    horizon: Horizon, opened: OpenGate | None, way: Way, rng: np.random.Generator
-) -> np.ndarray:
+def _units(horizon: Horizon, state: State | None, way: Way, rng: np.random.Generator) -> np.ndarray:
     """Return the units that stand for those at a horizon."""
-    if way.name == "closed form" and opened is not None:
-        return _of_moment(opened.moment, opened.direction, 0.0, rng)
+    if state is not None:
+        pairs = zip(state.moments, state.directions, strict=True)
+        return np.concatenate([_of_moment(moment, e, 0.0, rng) for moment, e in pairs])
     if way.name == "whole":
         return np.sqrt(horizon.sizes)[:, None] * horizon.directions
     groups = [*_grouped(horizon, way)]

@@ -105,9 +105,11 @@ class Horizon:
         sizes: Their squared lengths, those of all units of the network together, shape (units,).
         signs: Of w·x, 0 where the sample is on the boundary, shape (units, P).
         span: Orthonormal basis of the targets' columns, shape (n_y, rank).
+        initial: (w, b) from which they were followed, shape (units, n_x + rank).
     """
 
     time: float
+    initial: np.ndarray
     directions: np.ndarray
     sizes: np.ndarray
     signs: np.ndarray
@@ -265,6 +267,7 @@ class IsolatedUnits:
         if not fastest > 0:
             return None
         self._step = max(self._step, _FINEST / fastest)
+        initial = np.sqrt(start) * np.hstack([self._first, self._second])
         growth = np.log1p(self._step * fastest)  # no unit grows by more in a step
         self.advance(0)
         while (time := self._done * self._step) < last:
@@ -279,6 +282,7 @@ class IsolatedUnits:
                 signs[lost] = np.sign(seen[lost])
                 return Horizon(
                     time=time,
+                    initial=initial,
                     directions=np.hstack([self._first, self._second]),
                     sizes=sizes,
                     signs=signs.astype(np.int8),

@@ -9,8 +9,8 @@ import pytest
 
 from symreln.effective import network as effective
 from symreln.effective.descent import Descent
+from symreln.effective.gate_flows import gate_flows, state_lines
 from symreln.effective.network import EffectiveNetwork, Way, effective_network
-from symreln.effective.open_gate import open_gate, state_lines
 from symreln.laws.early_phase import EarlyMode, followed
 from tests.laws.test_early_phase import placed
 
@@ -123,22 +123,56 @@ def test_the_closed_form_of_the_state_is_where_units_are():
     how = Descent(hidden=1000, init_std=(1e-6, 1e-6), step=0.04, steps=1500)
     closed, followed_units = made(x, y, how, way=Way("closed form")), made(x, y, how)
     assert abs(closed.horizon - followed_units.horizon) < 0.02 * closed.horizon
-    # Nothing of it is drawn but rotations: Σ q qᵀ is one matrix.
-    one, other = (units.T @ units for units in closed.units[:2])
-    assert np.allclose(one, other, rtol=0, atol=1e-9 * np.trace(one))
     outputs = closed.units[0][:, 4:].T @ closed.units[0][:, :4] @ x
     whole = np.linalg.norm(closed.span.T @ y)
     assert np.linalg.norm(outputs) == pytest.approx(effective.EPSILON * whole, rel=0.1)
     assert np.abs(closed.losses - followed_units.losses).max() < 0.03 * closed.losses[0]
 
 
-def test_gates_that_close_a_sample_have_no_closed_form():
-    assert not made(*XOR, SMALL).opened
+@pytest.mark.parametrize("delta", [0.0, 0.5, 1.0])
+def test_several_gates_have_each_their_flow_and_share(delta):
+    """Partial gates, gates of one sample, and these with gates of two, which are faster."""
+    x = np.vstack([XOR[0], delta * XOR[1]])
+    closed = made(x, XOR[1], SMALL, way=Way("closed form"), draws=8)
+    every = made(x, XOR[1], SMALL, way=effective.WHOLE, draws=8)
+    assert closed.count < 40
+    assert np.abs(closed.losses - every.losses).max() < effective.REDUCED * every.losses[0]
+
+
+def test_the_closed_form_is_taken_where_leading_directions_do_not_suffice(monkeypatch):
+    monkeypatch.setattr(effective, "_WAYS", [w for w in effective._WAYS if w.name != "neurons"])
+    found = made(*XOR, SMALL)
+    assert found.way.name == "closed form"
+    assert found.tried == (("closed form", found.count, pytest.approx(0, abs=effective.REDUCED)),)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.5])
+def test_gates_are_those_on_which_units_settle(delta):
+    """At Δ = 0 two samples are on the boundary of each, which grows by Σ without what they see."""
+    x, (y,) = np.vstack([XOR[0], delta * XOR[1]]), XOR[1]
+    expected = {tuple(np.sign(x[:, k] @ x).round()) for k in range(4)}
+    turned = [np.r_[x[:, k] + 0.1, y[k]] for k in range(4)]
+    flows = gate_flows(x, y[None], np.array(turned) / np.linalg.norm(turned, axis=1)[:, None])
+    assert {tuple(signs) for signs, *_ in flows} == expected
+    for _, rates, modes in flows:
+        assert rates[-1] == pytest.approx(np.sqrt(2 + delta**2) / 4)
+        assert np.linalg.norm(modes[:, -1]) == pytest.approx(1)
+
+
+def test_units_of_a_partial_gate_stay_on_its_boundary():
+    random = np.random.default_rng(3)
+    x, y = random.standard_normal((3, 8)), random.standard_normal((1, 8))
+    directions = random.standard_normal((60, 4))
+    flows = gate_flows(x, y, directions / np.linalg.norm(directions, axis=1)[:, None])
+    partial = [(signs == 0, modes) for signs, _, modes in flows if (signs == 0).any()]
+    assert partial
+    for edge, modes in partial:
+        assert np.abs(modes[:3].T @ x[:, edge]).max() < 1e-9
 
 
 def test_equal_leading_modes_have_no_closed_form():
     turned = [np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in (0.1, 0.4)]
-    assert open_gate(*turned, SMALL, effective.EPSILON) is None
+    assert not gate_flows(*turned, np.array([[0.6, 0.4, 0.6, 0.4]]))
 
 
 def test_every_line_of_it_holds():
