@@ -15,8 +15,8 @@ import numpy as np
 
 from symreln.effective import network as effective
 from symreln.effective.descent import Descent
-from symreln.effective.timeline import drops_of
 from symreln.effective.network import effective_network
+from symreln.effective.timeline import drops_of
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
