@@ -70,11 +70,14 @@ class Way:
             followed; "whole": these themselves.
         alike: Cosine of directions from which gates are taken together.
         held: Share of the strength whose gates are kept.
+        single: Whether units are taken together one by one, whatever their gates: those of trained
+            networks are open and closed by turns on the boundary of samples.
     """
 
     name: Literal["neurons", "closed form", "moments", "whole"]
     alike: float = 1.0
     held: float = 0.999
+    single: bool = False
 
 
 #: From few units to many: the first that changes the loss little is taken, or all units.
@@ -264,7 +267,6 @@ def effective_network(
     if not reached:
         return None
     y = reached[0].span.T @ targets
-
     @cache
     def closed() -> list[State | None]:
         if 2 * (len(inputs) + len(y) - 1) >= followed:  # what one gate takes
@@ -272,37 +274,18 @@ def effective_network(
         rows = [group.direction for group in _grouped(_pooled(reached), _WAYS[0])]
         return states(inputs, y, descent, epsilon, found, np.array(rows))
 
-    with phase("effective network"):
-        ensemble = _Draws(
-            x=inputs,
-            y=y,
-            descent=descent,
-            horizons=tuple(found),
-            turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
-            closed=closed,
-        )
-        tried, whole = (), None
-        if way is None:
-            way, tried, whole = ensemble.first(COMPARED).reduced(followed)
-        units = ensemble.units(way)
-        if units.shape[1] > followed:  # in another draw it takes more than it stands for
-            way, units = WHOLE, ensemble.units(WHOLE)
-        drawn, looks = ensemble.descend(way, units)
-    return EffectiveNetwork(
-        losses=drawn.mean(axis=0),
-        drawn=drawn,
-        followed=drawn if whole is None or way is WHOLE else whole,
-        units=units,
-        way=way,
-        tried=tried,
-        groups=tuple(sorted(_grouped(_pooled(reached), way), key=lambda each: -each.share)),
-        looks=looks,
-        span=reached[0].span,
-    )
+    return Draws(
+        x=inputs,
+        y=y,
+        descent=descent,
+        horizons=tuple(found),
+        turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
+        closed=closed,
+    ).network(way)
 
 
 @record(eq=False)
-class _Draws:
+class Draws:
     """Units of independent draws when they reach their horizons, and what they learn.
 
     Attributes:
@@ -321,7 +304,37 @@ class _Draws:
     turns: tuple[np.random.Generator, ...]
     closed: Callable[[], list[State | None]]
 
-    def first(self, count: int) -> _Draws:
+    @phase("effective network")
+    def network(self, way: Way | None = None) -> EffectiveNetwork:
+        """Return the effective network.
+
+        Args:
+            way: How units become few; by default to as few as change the loss by :data:`REDUCED`.
+
+        Raises:
+            InputError: The units diverge.
+        """
+        reached = [each for each in self.horizons if each is not None]
+        followed, tried, whole = max(len(each.sizes) for each in reached), (), None
+        if way is None:
+            way, tried, whole = self.first(COMPARED).reduced(followed)
+        units = self.units(way)
+        if units.shape[1] > followed:  # in another draw it takes more than it stands for
+            way, units = WHOLE, self.units(WHOLE)
+        drawn, looks = self.descend(way, units)
+        return EffectiveNetwork(
+            losses=drawn.mean(axis=0),
+            drawn=drawn,
+            followed=drawn if whole is None or way is WHOLE else whole,
+            units=units,
+            way=way,
+            tried=tried,
+            groups=tuple(sorted(_grouped(_pooled(reached), way), key=lambda each: -each.share)),
+            looks=looks,
+            span=reached[0].span,
+        )
+
+    def first(self, count: int) -> Draws:
         """Return the first draws that have a horizon."""
         places = [place for place, each in enumerate(self.horizons) if each is not None][:count]
         horizons, turns = ([part[p] for p in places] for part in (self.horizons, self.turns))
@@ -422,9 +435,11 @@ def _pooled(found: list[Horizon]) -> Horizon:
     return replace(found[0], directions=directions, signs=signs, sizes=np.concatenate(sizes))
 
 
-def _gates(horizon: Horizon) -> list[np.ndarray]:
+def _gates(horizon: Horizon, *, single: bool) -> list[np.ndarray]:
     """Return the units of every gate that is open somewhere, the strongest gate first."""
     _, gate = np.unique(horizon.signs, axis=0, return_inverse=True)
+    if single:
+        gate = np.arange(len(gate))
     order = np.argsort(gate.ravel(), kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(gate.ravel()[order])) + 1)
     alive = [part for part in parts if (horizon.signs[part[0]] > 0).any()]
@@ -438,7 +453,7 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
         horizon: The units.
         way: Which gates are taken together, and how many are kept.
     """
-    gates = _gates(horizon)
+    gates = _gates(horizon, single=way.single)
     total, kept, groups = sum(horizon.sizes[part].sum() for part in gates), 0.0, []
     for part in gates:
         if kept >= way.held * total:

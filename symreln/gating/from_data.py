@@ -61,6 +61,17 @@ def with_gates(spec: Spec) -> Spec:
             "much of one target as of its opposite), or steps, learning_rate or init_std are small"
         )
         raise InputError(msg)
+    return with_gates_of(spec, network)
+
+
+def with_gates_of(spec: Spec, network: EffectiveNetwork) -> Spec:
+    """Return a spec with pathways that have the gates of an effective network.
+
+    Args:
+        spec: Without pathways, with a network, and with a value for every parameter.
+        network: Of its data.
+    """
+    numbers = spec.at_values()
     inputs, targets = numbers.dataset.arrays
     gates = [*_first(network, numbers.dataset, max(1, min(_MOST, _MOST_INPUTS // len(inputs))))]
     stages = [1] * len(gates)
@@ -89,13 +100,15 @@ def _first(network: EffectiveNetwork, data: Dataset, most: int) -> Iterator[tupl
         if held >= _ENOUGH or len(given) == most:
             return
         held += group.share
-        gate = _settled(data, group.signs, group.direction)
+        gate = _settled(data, group.signs, group.direction, single=network.way.single)
         if gate not in given:
             given.add(gate)
             yield gate
 
 
-def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[int, ...]:
+def _settled(
+    data: Dataset, signs: np.ndarray, direction: np.ndarray, *, single: bool
+) -> tuple[int, ...]:
     """Return the gate that units of nearly one direction settle on.
 
     Where they are proven to be held on boundary samples it is theirs. Else it is that of the
@@ -106,13 +119,15 @@ def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[i
         data: Without free parameters.
         signs: Of most of the units, shape (P,).
         direction: (w, b) in the mean.
+        single: Whether on which samples' boundary they are is not known.
     """
     inputs, targets = data.arrays
-    if (signs == 0).any() and may_certify(data, signs):
-        held = tuple(signs.tolist())
-        if held_on(data.inputs, data.targets, held) is not None:
-            return held
     begin = direction[: data.n_x]
+    for near in [signs] if (signs == 0).any() or not single else _near(inputs, begin):
+        if (near == 0).any() and may_certify(data, near):
+            held = tuple(near.tolist())
+            if held_on(data.inputs, data.targets, held) is not None:
+                return held
     opened, w = begin @ inputs > 0, begin
     for _ in range(_ROUNDS if opened.any() else 0):
         w = np.linalg.svd(targets * opened @ inputs.T)[2][0]
@@ -125,6 +140,19 @@ def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[i
     elif w @ begin < _NEAR * np.linalg.norm(begin) or ((w @ inputs > 0) != opened).any():
         opened = begin @ inputs > 0
     return tuple(np.where(opened, 1, -1).tolist())
+
+
+def _near(inputs: np.ndarray, direction: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield gates near that of a direction, with ever more of the nearest samples on its boundary.
+
+    Up to half of the samples: the proof that a direction keeps a gate tells which is right.
+    """
+    seen = direction @ inputs
+    nearest = np.argsort(np.abs(seen) / np.maximum(np.linalg.norm(inputs, axis=0), 1e-300))
+    for count in range(1, len(seen) // 2 + 1):
+        gate = np.sign(seen).astype(int)
+        gate[nearest[:count]] = 0
+        yield gate
 
 
 def _later(

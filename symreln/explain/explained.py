@@ -1,0 +1,303 @@
+"""What theory says of a network that a user has trained, part by part.
+
+Its gates are found as those of data alone are (:mod:`symreln.gating.from_data`), with the network's
+own units in the place of those that are followed; all that is derived of given gates is then
+derived of these, and set beside what the recorded weights do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.base.progress import phase
+from symreln.base.records import record
+from symreln.claims.integration import gate_floats
+from symreln.claims.prediction import of_given_gates, predict_training
+from symreln.claims.solve import at_values
+from symreln.effective.descent import Look
+from symreln.effective.found import FromData, from_units
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.measured_gates import GateLawMeasured, measured_gate_law
+from symreln.experiment.metrics import compare
+from symreln.experiment.strengths import ModeMeasured, network_strengths
+from symreln.explain.recorded import Recorded
+from symreln.explain.replayed import Replayed, replay
+from symreln.gating.from_data import with_gates_of
+from symreln.networks.nearest_gates import nearest_gates
+from symreln.pipeline.derive import derive
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from symreln.claims.curves import Prediction
+    from symreln.claims.derivation import Derivation
+    from symreln.explain.history import History
+    from symreln.specs.spec import Spec
+
+#: Looks at which units are kept, and samples of gates times units at these together.
+_LOOKS, _GATED = 40, 5e7
+
+
+@record
+class Window:
+    """From one look to another, between which the loss drops.
+
+    Attributes:
+        begin: Its first step.
+        end: Its last step.
+        shares: Share of the weight ‖w‖‖b‖ at its end of the units nearest to each gate, by name.
+        exact: Share of those that have one of these gates on all samples.
+    """
+
+    begin: int
+    end: int
+    shares: Mapping[str, float]
+    exact: float
+
+
+@record
+class Left:
+    """One thing replaced alone, as a row of a diagnosis.
+
+    Attributes:
+        assumption: What the prediction before takes for granted.
+        replaced_by: What is put in its place.
+        distance_before: Largest |ΔL| over L(0) to the network before.
+        distance_after: And after; None where it could not be tried.
+        why_not: Why not, or "".
+    """
+
+    assumption: str
+    replaced_by: str
+    distance_before: float | None
+    distance_after: float | None
+    why_not: str = ""
+
+
+@record(eq=False)
+class Explained:
+    """A user's network, explained.
+
+    Attributes:
+        found: What its weights say by themselves.
+        rate: Of descent, in units of 1/τ a step.
+        replayed: Replays from its own weights.
+        units: Its gates as those of data alone are said.
+        derivation: Of the spec with these gates.
+        prediction: By these gates at every step; None where there is none.
+        why_not: Why there is none, or "".
+        modes: Strengths over time beside their formulas.
+        law: The law of gates beside the network's; None where there is none.
+        windows: Gates over time.
+    """
+
+    found: Recorded
+    rate: float
+    replayed: Replayed
+    units: FromData
+    derivation: Derivation
+    prediction: Prediction | None
+    why_not: str
+    modes: tuple[ModeMeasured, ...]
+    law: GateLawMeasured | None
+    windows: tuple[Window, ...]
+
+    @cached_property
+    def left(self) -> tuple[Left, ...]:
+        """What is left of the loss, each assumption replaced alone."""
+        return tuple(self._left())
+
+    def far(self, losses: np.ndarray) -> float:
+        """Return the distance of a curve at every step to the network's loss at its looks."""
+        at = losses[self.found.steps]
+        return compare(at, self.found.losses).max_abs_over_initial
+
+    def _left(self) -> Iterator[Left]:
+        prediction, replayed = self.prediction, self.replayed
+        judged = None if prediction is None else self.far(prediction.loss)
+        if prediction is not None and prediction.closed_loss is not None:
+            closed = self.far(prediction.closed_loss)
+            reduced = self.far(prediction.reduced)
+            yield Left(
+                assumption="closed forms",
+                replaced_by="the integrated reduction, step by step",
+                distance_before=closed,
+                distance_after=reduced,
+            )
+        few = replayed.points[0]
+        best = replayed.points[-1]
+        yield Left(
+            assumption="gates that stay, and a start from the initialisation distribution",
+            replaced_by=f"units that move, from the network's own weights ({best.count} of them)",
+            distance_before=judged,
+            distance_after=best.distance,
+            why_not=self.why_not,
+        )
+        yield Left(
+            assumption="one direction a gate",
+            replaced_by=f"the spread inside gates ({best.count} units for {few.count})",
+            distance_before=few.distance,
+            distance_after=best.distance,
+        )
+        whole = replayed.whole
+        yield Left(
+            assumption="few units",
+            replaced_by="all units of the network",
+            distance_before=best.distance if whole is None else self._few.distance,
+            distance_after=None if whole is None else whole.distance,
+            why_not="it takes minutes on these data" if whole is None else "",
+        )
+
+    @property
+    def _few(self) -> Any:
+        """The replay of fewer units than all that is nearest."""
+        whole = self.replayed.whole
+        fewer = [p for p in self.replayed.points if whole is None or p.count < whole.count]
+        return (fewer or self.replayed.points)[-1]
+
+
+@phase("explaining")
+def explained(history: History, spec: Spec, found: Recorded) -> Explained:
+    """Explain a network.
+
+    Args:
+        history: Its weights.
+        spec: Of its data, without pathways, with its network.
+        found: What the weights say by themselves.
+
+    Raises:
+        InputError: No unit is alive.
+    """
+    network = spec.network
+    assert network is not None  # asked before
+    rate = 1 / float(network.tau(spec.dataset.samples))
+    weights = history.weights(found.begins)
+    replayed = replay(found, weights, rate)
+    looks = _looks(history, found)
+    units = replace(
+        replayed.network,
+        losses=found.at_all_steps(found.losses),
+        looks=looks,
+    )
+    derivation = derive(with_gates_of(spec, units))
+    numbers = of_given_gates(derivation.ask(at_values))
+    prediction, why = None, ""
+    try:
+        prediction = predict_training(numbers)
+    except (InputError, NotSupportedError) as error:
+        why = str(error)
+    run = _run(history, found, numbers, looks)
+    return Explained(
+        found=found,
+        rate=rate,
+        replayed=replayed,
+        units=from_units(units, numbers),
+        derivation=of_given_gates(derivation),
+        prediction=prediction,
+        why_not=why,
+        modes=() if prediction is None else network_strengths(numbers, prediction, run),
+        law=measured_gate_law(numbers, run),
+        windows=tuple(_windows(found, numbers, looks)),
+    )
+
+
+def network_of_weights(history: History, found: Recorded) -> dict[str, Any]:
+    """Return the network of a spec as its weights have it: what :func:`symreln.network` takes.
+
+    Raises:
+        InputError: The weights do not descend on these data.
+    """
+    if found.rate is None:
+        msg = (
+            "rate of descent: between no two looks do the weights descend on these data. Record "
+            "them more often, or give the learning rate: in [network] of the spec, or "
+            "network=sr.network(…)"
+        )
+        raise InputError(msg)
+    # One scale of both layers: units that grow alone soon have as much in one as in the other.
+    mean = np.mean([np.mean(np.square(each)) for each in history.weights(0)])
+    return {
+        "hidden": history.hidden,
+        "init_std": f"{np.sqrt(mean):.4g}",
+        "learning_rate": f"{found.rate:.4g}",
+        "loss": "mean",
+        "steps": int(found.steps[-1]) + 1,
+    }
+
+
+def _looks(history: History, found: Recorded) -> tuple[Look, ...]:
+    """Return the network's units at looks from the beginning on."""
+    places = np.arange(found.begins, len(found.steps))
+    if len(places) > _LOOKS:
+        places = np.unique(np.linspace(places[0], places[-1], _LOOKS).round().astype(int))
+    looks = []
+    for place in places.tolist():
+        w, b = history.weights(place)
+        units = np.hstack([w, b.T]).astype(np.float32)[None]
+        looks.append(Look(step=int(found.steps[place]), units=units))
+    return tuple(looks)
+
+
+def _run(
+    history: History, found: Recorded, numbers: Derivation, looks: tuple[Look, ...]
+) -> TrainingRun:
+    """Return the recorded weights as what a training of one network records."""
+    gates = np.array([gate_floats(pathway) for pathway in numbers.spec.pathways])
+    n_x, activity, weight, maps = len(found.x), [], [], []
+    for look in looks:
+        seen, units = look.seen(found.x), look.units[0].astype(float)
+        nearest = nearest_gates(seen, gates)
+        activity.append(seen > 0)
+        weight.append(look.sizes(found.x))
+        owned = [units[nearest == place] for place in range(len(gates))]
+        maps.append([own[:, n_x:].T @ own[:, :n_x] for own in owned])
+    network = numbers.spec.network
+    assert network is not None
+    return TrainingRun(
+        settings=TrainingSettings(
+            hidden=history.hidden,
+            init_std=float(network.init_std),
+            learning_rate=float(network.learning_rate),
+            loss=network.loss,
+            steps=int(found.steps[-1]) + 1,
+        ),
+        losses=found.at_all_steps(found.losses)[None],
+        snapshot_steps=tuple(look.step for look in looks),
+        snapshots={
+            "activity": np.array(activity)[None],
+            "contribution": np.array(weight)[None],
+            "gate_maps": np.array(maps)[None],
+        },
+        seconds=0.0,
+    )
+
+
+def _windows(found: Recorded, numbers: Derivation, looks: tuple[Look, ...]) -> Iterator[Window]:
+    from symreln.effective.timeline import drops_of
+
+    begin, last = looks[0].step, looks[-1].step
+    drops = drops_of(found.at_all_steps(found.losses), begin)
+    ends = [begin, *(end for _, (_, end), _ in drops)]
+    ends = sorted({*ends, last})
+    pathways = numbers.spec.pathways
+    gates = np.array([gate_floats(pathway) for pathway in pathways])
+    steps = np.array([look.step for look in looks])
+    before = 0
+    for end in ends:
+        look = looks[int(np.abs(steps - end).argmin())]
+        seen, weight = look.seen(found.x), look.sizes(found.x)
+        total = weight.sum() or 1.0
+        shares = np.bincount(nearest_gates(seen, gates), weight, len(gates)) / total
+        same = ((seen > 0)[:, None, :] == (gates > 0)[None]).all(axis=2).any(axis=1)
+        yield Window(
+            begin=before,
+            end=end,
+            shares=dict(zip([p.name for p in pathways], shares.tolist(), strict=True)),
+            exact=float(weight[same].sum() / total),
+        )
+        before = end

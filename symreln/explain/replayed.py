@@ -1,0 +1,146 @@
+"""Replay from a network's own weights: how few units have its loss, and what each part costs.
+
+The units of one look are taken as those of :mod:`symreln.effective.network` at their horizon:
+gates, moments and ways to few units are the same, and gradient descent on these goes on from there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.records import record
+from symreln.effective.descent import Descent
+from symreln.effective.network import WHOLE, Draws, EffectiveNetwork, Way
+from symreln.laws.early_phase import Horizon
+
+if TYPE_CHECKING:
+    from symreln.explain.recorded import Recorded
+
+#: Rotations of units that stand for a moment, and the seed of them.
+_ROTATIONS, _SEED = 3, 44_001
+#: Multiplications of a replay of all units above which it is left out.
+_MOST_COST = 6e10
+#: Steps of a replay at most: several of the network's are one where these are many.
+_MOST_STEPS = 10_000
+#: w·x over its largest below which a sample is on a unit's boundary.
+_BOUNDARY = 1e-6
+#: From few units to many: directions alone, then moments.
+_ALIKE = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99)
+_WAYS = (
+    *(Way("neurons", alike, single=True) for alike in _ALIKE),
+    *(Way("moments", alike, single=True) for alike in _ALIKE[2:-1]),
+    Way("moments", 0.99, 0.99999, single=True),
+)
+
+
+@record(kw_only=False)
+class ReplayPoint:
+    """A replay with so many units.
+
+    Attributes:
+        count: K.
+        way: How they became few.
+        distance: Largest |ΔL| over L(0) to the network at its looks from the beginning on.
+    """
+
+    count: int
+    way: str
+    distance: float
+
+
+@record(eq=False)
+class Replayed:
+    """Replays of a network.
+
+    Attributes:
+        points: By number of units; each takes more than the one before and is nearer.
+        network: The replay by the nearest way to few units, as an effective network.
+        whole: Of all units: what gradient descent on all samples leaves; None where it takes
+            minutes.
+    """
+
+    points: tuple[ReplayPoint, ...]
+    network: EffectiveNetwork
+    whole: ReplayPoint | None
+
+    def needed(self, share: float) -> int | None:
+        """Return how few units are within a share of L(0); None where none of them is."""
+        return next((each.count for each in self.points if each.distance <= share), None)
+
+
+def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float) -> Replayed:
+    """Replay a network from one of its looks on, with ever more units.
+
+    Args:
+        found: What is known of it.
+        weights: W1, shape (H, n_x), and W2, shape (n_y, H), at the look where it begins.
+        rate: Of descent, in units of 1/τ a step.
+    """
+    begin = int(found.steps[found.begins])
+    last = int(found.steps[-1])
+    coarse = -(-(last - begin) // _MOST_STEPS) or 1
+    descent = Descent(
+        hidden=len(weights[0]),
+        init_std=(1.0, 1.0),
+        step=rate * coarse,
+        steps=(last - begin) // coarse + 1,
+    )
+    horizon = _horizon(found.x, *weights)
+    draws = Draws(
+        x=found.x,
+        y=found.y,
+        descent=descent,
+        horizons=(horizon,) * _ROTATIONS,
+        turns=tuple(map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(_ROTATIONS))),
+        opened=None,
+    )
+    steps = begin + coarse * np.arange(descent.steps)
+    looks = found.steps >= begin
+
+    def far(losses: np.ndarray) -> float:
+        at = np.interp(found.steps[looks], steps, losses)
+        return float(np.abs(at - found.losses[looks]).max() / found.losses[0])
+
+    cost = len(horizon.sizes) * descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
+    tried, whole, best = dict[int, ReplayPoint](), None, (np.inf, _WAYS[-1])
+    if cost <= _MOST_COST:
+        first = draws.first(1)
+        losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
+        whole = ReplayPoint(len(horizon.sizes), WHOLE.name, far(losses))
+    for way in _WAYS:
+        units = draws.units(way)
+        count = units.shape[1]
+        if (
+            count >= len(horizon.sizes)
+            or _ROTATIONS * count * cost / len(horizon.sizes) > _MOST_COST
+        ):
+            continue
+        point = ReplayPoint(count, way.name, far(draws.descend(way, units)[0].mean(axis=0)))
+        best = min(best, (point.distance, way), key=lambda each: each[0])
+        if count not in tried or point.distance < tried[count].distance:
+            tried[count] = point
+    if whole is not None:
+        tried[whole.count] = whole
+    points = list[ReplayPoint]()
+    for _, point in sorted(tried.items()):
+        if not points or point.distance < points[-1].distance:
+            points.append(point)
+    return Replayed(points=tuple(points), network=draws.network(best[1]), whole=whole)
+
+
+def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:
+    """Return a network's units as those at a horizon."""
+    units = np.hstack([w, b.T])
+    sizes = np.square(units).sum(axis=1)
+    alive = sizes > 0
+    seen = w[alive] @ x
+    edge = _BOUNDARY * np.abs(seen).max(axis=1, keepdims=True)
+    return Horizon(
+        time=0.0,
+        directions=units[alive] / np.sqrt(sizes[alive])[:, None],
+        sizes=sizes[alive],
+        signs=np.where(np.abs(seen) <= edge, 0, np.sign(seen)).astype(np.int8),
+        span=np.eye(len(b)),
+    )
