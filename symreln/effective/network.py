@@ -322,16 +322,29 @@ class Draws:
         if units.shape[1] > followed:  # in another draw it takes more than it stands for
             way, units = WHOLE, self.units(WHOLE)
         drawn, looks = self.descend(way, units)
+        found = self.standing(way, drawn, looks)
+        beside = drawn if whole is None or way is WHOLE else whole
+        return replace(found, tried=tried, followed=beside)
+
+    def standing(self, way: Way, drawn: np.ndarray, looks: tuple[Look, ...]) -> EffectiveNetwork:
+        """Return the effective network whose losses and looks are known.
+
+        Args:
+            way: How units become few.
+            drawn: Losses of each draw, shape (draws, steps).
+            looks: At the units.
+        """
+        pooled = _pooled([each for each in self.horizons if each is not None])
         return EffectiveNetwork(
             losses=drawn.mean(axis=0),
             drawn=drawn,
-            followed=drawn if whole is None or way is WHOLE else whole,
-            units=units,
+            followed=drawn,
+            units=self.units(way),
             way=way,
-            tried=tried,
-            groups=tuple(sorted(_grouped(_pooled(reached), way), key=lambda each: -each.share)),
+            tried=(),
+            groups=tuple(sorted(_grouped(pooled, way), key=lambda each: -each.share)),
             looks=looks,
-            span=reached[0].span,
+            span=pooled.span,
         )
 
     def first(self, count: int) -> Draws:

@@ -8,7 +8,6 @@ derived of these, and set beside what the recorded weights do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -179,11 +178,8 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     weights = history.weights(found.begins)
     replayed = replay(found, weights, rate)
     looks = _looks(history, found)
-    units = replace(
-        replayed.network,
-        losses=found.at_all_steps(found.losses),
-        looks=looks,
-    )
+    losses = found.at_all_steps(found.losses)[None]
+    units = replayed.draws.standing(replayed.way, losses, looks)
     derivation = derive(with_gates_of(spec, units))
     numbers = of_given_gates(derivation.ask(at_values))
     prediction, why = None, ""

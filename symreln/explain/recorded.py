@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from symreln.explain.history import History
 
 #: Intervals between looks in which the rate is measured, and multiplications that this may take.
-_INTERVALS, _MOST_COST = 5, 2e10
-#: Within which factor of a first guess the rate is looked for.
-_FACTOR = 16.0
+_INTERVALS, _MOST_COST = 3, 4e9
+#: Within which factors of a first guess the rate is looked for, one after the other.
+_FACTORS = (1.5, 16.0)
 #: Loss over L(0) at which a replay begins at the latest, where a look before that is there.
 _BEFORE = 0.98
 #: Distance over L(0) between a user's own losses and those of the weights that is rounding.
@@ -156,10 +156,13 @@ def _measured_rate(
 
     ends = _down(begin, x, y) + _down(end, x, y)
     guess = 2 * np.sqrt(size) / (steps * (np.linalg.norm(ends) or np.inf))
-    low, high = np.log(guess / _FACTOR), np.log(guess * _FACTOR)
-    if not beyond(low) < 0 < beyond(high):
+    for factor in _FACTORS:
+        low, high = float(np.log(guess / factor)), float(np.log(guess * factor))
+        if beyond(low) < 0 < beyond(high):
+            break
+    else:
         return None
-    rate = float(np.exp(brentq(beyond, float(low), float(high), xtol=1e-7)))  # type: ignore[arg-type]
+    rate = float(np.exp(brentq(beyond, low, high, xtol=1e-6)))  # type: ignore[arg-type]
     return rate, float(np.linalg.norm(after(rate) - end) / np.sqrt(size))
 
 

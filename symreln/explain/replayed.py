@@ -12,7 +12,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.effective.descent import Descent
-from symreln.effective.network import WHOLE, Draws, EffectiveNetwork, Way
+from symreln.effective.network import WHOLE, Draws, Way
 from symreln.laws.early_phase import Horizon
 
 if TYPE_CHECKING:
@@ -56,13 +56,15 @@ class Replayed:
 
     Attributes:
         points: By number of units; each takes more than the one before and is nearer.
-        network: The replay by the nearest way to few units, as an effective network.
+        draws: The network's units at the look where replays begin.
+        way: The nearest way to few units.
         whole: Of all units: what gradient descent on all samples leaves; None where it takes
             minutes.
     """
 
     points: tuple[ReplayPoint, ...]
-    network: EffectiveNetwork
+    draws: Draws
+    way: Way
     whole: ReplayPoint | None
 
     def needed(self, share: float) -> int | None:
@@ -103,19 +105,17 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         at = np.interp(found.steps[looks], steps, losses)
         return float(np.abs(at - found.losses[looks]).max() / found.losses[0])
 
-    cost = len(horizon.sizes) * descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
+    one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
     tried, whole, best = dict[int, ReplayPoint](), None, (np.inf, _WAYS[-1])
-    if cost <= _MOST_COST:
+    if len(horizon.sizes) * one <= _MOST_COST:
         first = draws.first(1)
         losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
         whole = ReplayPoint(len(horizon.sizes), WHOLE.name, far(losses))
     for way in _WAYS:
         units = draws.units(way)
         count = units.shape[1]
-        if (
-            count >= len(horizon.sizes)
-            or _ROTATIONS * count * cost / len(horizon.sizes) > _MOST_COST
-        ):
+        # A replay that costs more than that of all units reduces too little to be looked at.
+        if _ROTATIONS * count > len(horizon.sizes) or _ROTATIONS * count * one > _MOST_COST:
             continue
         point = ReplayPoint(count, way.name, far(draws.descend(way, units)[0].mean(axis=0)))
         best = min(best, (point.distance, way), key=lambda each: each[0])
@@ -127,7 +127,7 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     for _, point in sorted(tried.items()):
         if not points or point.distance < points[-1].distance:
             points.append(point)
-    return Replayed(points=tuple(points), network=draws.network(best[1]), whole=whole)
+    return Replayed(points=tuple(points), draws=draws.first(1), way=best[1], whole=whole)
 
 
 def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:
