@@ -2,6 +2,7 @@
 from symreln.calls.deep_networks import depth as depth
 from symreln.calls.derive import Derivation as Derivation
 from symreln.calls.derive import derive as derive
+from symreln.calls.explain import explain as explain
 from symreln.calls.gates import gates as gates
 from symreln.calls.gates import race as race
 from symreln.calls.gates import replay as replay

@@ -13,6 +13,7 @@ import numpy as np
 from symreln.base.console import put, say
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
+from symreln.calls.answers import AbstractAnswer
 from symreln.cli.options import imported
 from symreln.report.results_folder import require_folder, write_together
 from symreln.task_library.load import load
@@ -57,6 +58,11 @@ def answer(
         about = load(given, overrides, allow_outside=allow_outside)
     with nullcontext() if machine is None else training_machine(**machine):
         found = function(about, **asked)
+    return told(found, out, as_json=as_json)
+
+
+def told(found: AbstractAnswer, out: Path, *, as_json: bool) -> int:
+    """Write an answer's files and print it; return the exit code."""
     with phase("writing the results"):
         files = found.files()
         if files:

@@ -78,6 +78,7 @@ GROUPS = {
         "gates": _Row("gates", "xor --method self-consistent", f"{_OUT}-gates"),
         "race": _Row("gates", "xor --seeds 20", f"{_OUT}-race"),
         "replay": _Row("gates", "contextual-3 --curve", f"{_OUT}-replay"),
+        "explain": _Row("explain", "weights.npz spec.toml", f"{_OUT}-explained", work="explain"),
     },
     "Many networks": {
         "sweep": _Row(

@@ -91,7 +91,8 @@ def recorded(history: History, inputs: np.ndarray, targets: np.ndarray) -> Recor
         error = each.std() / np.sqrt(len(each))
         looks.append((each.mean(), error, np.linalg.norm(outputs)))
         if before is not None:
-            changes.append(np.hypot(*map(np.linalg.norm, (w - before[0], b - before[1]))))
+            moved = [np.square(w - before[0]).sum(), np.square(b - before[1]).sum()]
+            changes.append(np.sqrt(sum(moved)))
         before = w, b
     losses, spread, size = np.array(looks).T
     rate, off = _rate(history, x, targets, np.array(changes))

@@ -14,12 +14,13 @@ from symreln.base.records import record
 from symreln.effective.descent import Descent
 from symreln.effective.network import WHOLE, Draws, Way
 from symreln.laws.early_phase import Horizon
+from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from symreln.explain.recorded import Recorded
 
 #: Rotations of units that stand for a moment, and the seed of them.
-_ROTATIONS, _SEED = 3, 44_001
+_ROTATIONS, _SEED = 2, 44_001
 #: Multiplications of a replay of all units above which it is left out.
 _MOST_COST = 6e10
 #: Steps of a replay at most: several of the network's are one where these are many.
@@ -27,10 +28,10 @@ _MOST_STEPS = 10_000
 #: w·x over its largest below which a sample is on a unit's boundary.
 _BOUNDARY = 1e-6
 #: From few units to many: directions alone, then moments.
-_ALIKE = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.99)
+_ALIKE = (0.5, 0.8, 0.9, 0.97)
 _WAYS = (
     *(Way("neurons", alike, single=True) for alike in _ALIKE),
-    *(Way("moments", alike, single=True) for alike in _ALIKE[2:-1]),
+    *(Way("moments", alike, single=True) for alike in _ALIKE[2:]),
     Way("moments", 0.99, 0.99999, single=True),
 )
 
@@ -58,6 +59,7 @@ class Replayed:
         points: By number of units; each takes more than the one before and is nearer.
         draws: The network's units at the look where replays begin.
         way: The nearest way to few units.
+        best: Of the nearest of few units what it is called, its steps and losses, or None.
         whole: Of all units: what gradient descent on all samples leaves; None where it takes
             minutes.
     """
@@ -66,6 +68,7 @@ class Replayed:
     draws: Draws
     way: Way
     whole: ReplayPoint | None
+    best: tuple[str, np.ndarray, np.ndarray] | None
 
     def needed(self, share: float) -> int | None:
         """Return how few units are within a share of L(0); None where none of them is."""
@@ -106,7 +109,8 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         return float(np.abs(at - found.losses[looks]).max() / found.losses[0])
 
     one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
-    tried, whole, best = dict[int, ReplayPoint](), None, (np.inf, _WAYS[-1])
+    tried, whole, least, best = dict[int, ReplayPoint](), None, np.inf, None
+    nearest = _WAYS[-1]
     if len(horizon.sizes) * one <= _MOST_COST:
         first = draws.first(1)
         losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
@@ -117,8 +121,11 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         # A replay that costs more than that of all units reduces too little to be looked at.
         if _ROTATIONS * count > len(horizon.sizes) or _ROTATIONS * count * one > _MOST_COST:
             continue
-        point = ReplayPoint(count, way.name, far(draws.descend(way, units)[0].mean(axis=0)))
-        best = min(best, (point.distance, way), key=lambda each: each[0])
+        losses = draws.descend(way, units)[0].mean(axis=0)
+        point = ReplayPoint(count, way.name, far(losses))
+        if point.distance < least:
+            least, nearest = point.distance, way
+            best = f"replay of {counted(count, 'unit')}", steps, losses
         if count not in tried or point.distance < tried[count].distance:
             tried[count] = point
     if whole is not None:
@@ -127,7 +134,7 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     for _, point in sorted(tried.items()):
         if not points or point.distance < points[-1].distance:
             points.append(point)
-    return Replayed(points=tuple(points), draws=draws.first(1), way=best[1], whole=whole)
+    return Replayed(points=tuple(points), draws=draws.first(1), way=nearest, whole=whole, best=best)
 
 
 def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:

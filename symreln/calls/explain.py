@@ -1,0 +1,227 @@
+"""A user's own network explained."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from symreln.base.jsonio import dumps
+from symreln.base.records import record
+from symreln.calls.answers import AbstractAnswer
+from symreln.errors import InputError
+from symreln.explain.explained import Explained, explained, network_of_weights
+from symreln.explain.explanation_page import SHARES, blocks, sentences, sketches
+from symreln.explain.history import check_history, read_history
+from symreln.explain.recorded import recorded
+from symreln.gating.found_pathways import gates_toml
+from symreln.report.content import derivation_chapters, whole_document
+from symreln.report.drawings import begin_drawings
+from symreln.report.encode import Encoder
+from symreln.report.formats import document_formats
+from symreln.report.sketch import begin_to_draw
+from symreln.specs.build import Samples
+from symreln.specs.build import spec as spec_of_data
+from symreln.specs.spec import Spec
+
+_FORMAT = "symreln-explanation/1"
+
+
+@record(eq=False)
+class Explanation(AbstractAnswer):
+    """What :func:`symreln.explain` says of a network.
+
+    Attributes:
+        found: All parts of it.
+        given: The user's own losses, shape (T,), or None.
+        fitted: How many numbers were measured on the network: its rate and its initial scale,
+            where no spec gives them.
+    """
+
+    found: Explained
+    given: Any
+    fitted: int
+
+    @property
+    def derivation(self) -> Any:
+        """The derivation of the network's gates."""
+        return self.found.derivation
+
+    def to_spec(self) -> Spec:
+        """Return a spec with the network's gates, for ``derive`` and ``run``."""
+        return self.found.derivation.spec
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what explanation.json says."""
+        found, encode = self.found, Encoder.of(self.found.derivation.spec)
+        losses = found.found.losses
+        apart = None if self.given is None else float(abs(self.given - losses).max() / losses[0])
+        modes = {mode.pathway: mode for mode in reversed(found.modes)}
+        units = [
+            {**each.values(), "strength": _strength(modes.get(each.name))}
+            for each in found.units.units
+        ]
+        return {
+            "format": _FORMAT,
+            "free_constants": self.fitted,
+            "loss": {
+                "steps": found.found.steps.tolist(),
+                "implied": losses.tolist(),
+                "given": None if self.given is None else self.given.tolist(),
+                "max_abs_over_initial": apart,
+                "standard_error": found.found.spread,
+            },
+            "rate": {"value": found.rate, "measured": found.found.rate, "off": found.found.off},
+            "begins": int(found.found.steps[found.found.begins]),
+            "windows": [
+                {
+                    "from": window.begin,
+                    "to": window.end,
+                    "exact": window.exact,
+                    "gates": [
+                        {"name": unit.name, "gate": unit.gate, "share": window.shares[unit.name]}
+                        for unit in found.units.units
+                    ],
+                }
+                for window in found.windows
+            ],
+            "units": units,
+            "timeline": [each.values() for each in found.units.timeline],
+            "theory": {
+                "judged": None if found.prediction is None else found.prediction.judged,
+                "max_abs_over_initial": None
+                if found.prediction is None
+                else found.far(found.prediction.loss),
+                "why_not": found.why_not or None,
+            },
+            "modes": [
+                {
+                    **encode.fields(mode, "pathway", "label", "multiplicity", "plateau"),
+                    "relative_error": mode.difference,
+                    "half_time_error": mode.half_time_error.value,
+                }
+                for mode in found.modes
+            ],
+            "replay": [
+                {"count": p.count, "max_abs_over_initial": p.distance, "way": p.way}
+                for p in found.replayed.points
+            ],
+            "needed": {f"{share:g}": found.replayed.needed(share) for share in SHARES},
+            "gate_law": None
+            if found.law is None
+            else {
+                **encode.fields(found.law, "steps", "predicted", "distance"),
+                "measured": encode(found.law.mean),
+            },
+            "left": [vars(row) for row in found.left],
+            "spec": "spec.toml",
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield from sentences(self.found)
+        for drop in self.found.units.timeline[:8]:
+            yield (
+                f"  step {drop.step}: units of {', '.join(drop.units[:4])} grow, loss "
+                f"{drop.loss_before:.1%} to {drop.loss_after:.1%} of L(0)"
+            )
+        for row in self.found.left:
+            if row.distance_before is not None and row.distance_after is not None:
+                yield (
+                    f"  {row.assumption}: {row.distance_before:.2%}, with {row.replaced_by} "
+                    f"{row.distance_after:.2%} of L(0)"
+                )
+
+    def files(self) -> dict[str, str | bytes]:
+        """Return explanation.json, the documents with their figures, and spec.toml."""
+        derivation = self.found.derivation
+        made = begin_to_draw(sketches(self.found), pdf=True)
+        _, drawn = begin_drawings(derivation, None, pdf=True)
+        own = made()
+        others = tuple(each for each in drawn() if each.name not in {x.name for x in own})
+        chapters = derivation_chapters(derivation, None, [each.name for each in others])
+        document = replace(
+            whole_document(derivation, (*blocks(self.found), *chapters), (*own, *others)),
+            title=derivation.spec.title or "A network explained",
+            subtitle="A trained network, explained by symreln",
+        )
+        files: dict[str, str | bytes] = {"explanation.json": dumps(self.to_json())}
+        for each in document_formats(()):
+            files[each.file.replace("derivation", "explanation")] = each.render(document)
+        for drawing in (*own, *others):
+            files[f"figures/{drawing.name}.pdf"] = drawing.pdf
+        spec = derivation.spec
+        return files | {"spec.toml": gates_toml(spec, spec.pathways, spec.title)}
+
+
+def explain(
+    checkpoints: Mapping[str, Any] | str | os.PathLike[str],
+    spec: Spec | Any,
+    Y=None,
+    *,
+    network=None,
+    samples: Samples = "rows",
+) -> Explanation:
+    """Explain a trained ReLU network: its gates, their dynamics, and what they leave of its loss.
+
+    Args:
+        checkpoints: Its weights over training: an NPZ or safetensors file, or a mapping of arrays
+            `steps`, `W1`, `W2`, and optionally `b1`, `b2`, `losses`.
+        spec: A spec of its data, whose gates are not used; or X, with Y as the next argument.
+        Y: Targets, where X is given.
+        network: Made by :func:`symreln.network`, where X is given; left out, the rate and the
+            initial scale are measured from the weights.
+        samples: Whether "rows" or "columns" of X and Y are samples.
+
+    Raises:
+        InputError: What is wrong with the weights, or why they are not of these data.
+        SpecError: What is wrong with the data.
+    """
+    with read_history(checkpoints) as history:
+        return _explain(history, spec, Y, network, samples)
+
+
+def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Samples) -> Explanation:
+    """Explain an open history; arguments as above."""
+    plain = {"hidden": history.hidden, "init_std": 1, "learning_rate": 1, "steps": 2}
+    if targets is not None:
+        spec = spec_of_data(spec, targets, samples=samples, network=network or plain)
+    elif not isinstance(spec, Spec):
+        msg = "explain: found no targets. Give a spec, or X and Y: sr.explain(history, X, Y)"
+        raise InputError(msg)
+    numbers = spec.at_values()
+    given = numbers.network if network is not None or targets is None else None
+    if given is not None and given.hidden != history.hidden:
+        msg = (
+            f"network.hidden: found {given.hidden}, where the weights have {history.hidden} hidden "
+            "units. Give the network that was trained, or leave it out"
+        )
+        raise InputError(msg)
+    data = numbers.dataset
+    check_history(history, data.n_x, data.n_y)
+    found = recorded(history, *data.arrays)
+    if given is None:
+        measured = spec_of_data(
+            data.arrays[0].T, data.arrays[1].T, network=network_of_weights(history, found)
+        ).network
+    else:
+        measured = given
+    if history.biased:
+        data = spec_of_data(found.x.T, data.arrays[1].T, network=plain).dataset
+    asked = replace(numbers, dataset=data, network=measured, pathways=(), find="data")
+    explanation = explained(history, asked, found)
+    fitted = 2 * (given is None)
+    return Explanation(found=explanation, given=history.losses, fitted=fitted)
+
+
+def _strength(mode: Any) -> dict[str, Any] | None:
+    """Return the strength of a pathway's first mode over time."""
+    if mode is None:
+        return None
+    return {
+        "mode": mode.label,
+        "steps": list(mode.steps),
+        "measured": mode.mean.tolist(),
+        "derived": mode.predicted.tolist(),
+    }
