@@ -73,6 +73,7 @@ def descend_units(
     units: np.ndarray,
     starts: list[int],
     steps: list[int],
+    held_gates: np.ndarray | None = None,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -83,6 +84,7 @@ def descend_units(
         units: (w, b) of every draw at its horizon.
         starts: The steps of these.
         steps: At which units are looked at.
+        held_gates: 0 or 1, shape (draws, units, P), where units keep these gates whatever they see.
     """
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
@@ -99,8 +101,8 @@ def descend_units(
                 if ended.is_set():
                     break
                 held = first @ x
-                gates = held > 0
-                np.maximum(held, 0, out=held)
+                gates = held > 0 if held_gates is None else held_gates[part]
+                held *= gates
                 error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
                 squares = np.einsum("dpr,dpr->d", error, error)
                 for place, draw in enumerate(part):

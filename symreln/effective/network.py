@@ -376,8 +376,15 @@ class Draws:
         """Return the state of every draw in closed form, where that is the way."""
         return self.closed() if way.name == "closed form" else [None] * len(self.horizons)
 
-    def descend(self, way: Way, units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
+    def descend(
+        self, way: Way, units: np.ndarray, held_gates: np.ndarray | None = None
+    ) -> tuple[np.ndarray, tuple[Look, ...]]:
         """Return the losses of every draw at all steps, and looks from the first horizon on.
+
+        Args:
+            way: How units became few.
+            units: Of every draw.
+            held_gates: As of :func:`symreln.effective.descent.descend_units`.
 
         Raises:
             InputError: The units diverge.
@@ -386,7 +393,9 @@ class Draws:
         pairs = zip(starts, self.horizons, strict=True)
         begin = next(start for start, each in pairs if each is not None)
         looked = look_steps(begin, self.descent.steps, 2 * units.size)
-        losses, looks = descend_units(self.x, self.y, self.descent, units, starts, looked)
+        losses, looks = descend_units(
+            self.x, self.y, self.descent, units, starts, looked, held_gates
+        )
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"
             raise InputError(msg)

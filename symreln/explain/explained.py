@@ -86,6 +86,8 @@ class Explained:
         found: What its weights say by themselves.
         rate: Of descent, in units of 1/τ a step.
         replayed: Replays from its own weights.
+        fixed: Distance to the network of all units replayed with the gates that they are nearest
+            to; None where that takes minutes.
         units: Its gates as those of data alone are said.
         derivation: Of the spec with these gates.
         prediction: By these gates at every step; None where there is none.
@@ -98,6 +100,7 @@ class Explained:
     found: Recorded
     rate: float
     replayed: Replayed
+    fixed: float | None
     units: FromData
     derivation: Derivation
     prediction: Prediction | None
@@ -117,47 +120,55 @@ class Explained:
         return compare(at, self.found.losses).max_abs_over_initial
 
     def _left(self) -> Iterator[Left]:
-        prediction, replayed = self.prediction, self.replayed
+        prediction, points, whole = self.prediction, self.replayed.points, self.replayed.whole
         judged = None if prediction is None else self.far(prediction.loss)
+        begin = f"at step {self.found.steps[self.found.begins]}"
         if prediction is not None and prediction.closed_loss is not None:
-            closed = self.far(prediction.closed_loss)
-            reduced = self.far(prediction.reduced)
             yield Left(
                 assumption="closed forms",
                 replaced_by="the integrated reduction, step by step",
-                distance_before=closed,
-                distance_after=reduced,
+                distance_before=self.far(prediction.closed_loss),
+                distance_after=self.far(prediction.reduced),
             )
-        few = replayed.points[0]
-        best = replayed.points[-1]
+        long = "" if whole is not None else "a replay of all units takes minutes on these data"
         yield Left(
-            assumption="gates that stay, and a start from the initialisation distribution",
-            replaced_by=f"units that move, from the network's own weights ({best.count} of them)",
+            assumption="alignment, and a start from the initialisation distribution",
+            replaced_by=f"the network's own units {begin}, each with its nearest gate for good",
             distance_before=judged,
-            distance_after=best.distance,
-            why_not=self.why_not,
+            distance_after=self.fixed,
+            why_not=self.why_not or long,
         )
         yield Left(
-            assumption="one direction a gate",
-            replaced_by=f"the spread inside gates ({best.count} units for {few.count})",
-            distance_before=few.distance,
-            distance_after=best.distance,
-        )
-        whole = replayed.whole
-        yield Left(
-            assumption="few units",
-            replaced_by="all units of the network",
-            distance_before=best.distance if whole is None else self._few.distance,
+            assumption="gates that stay",
+            replaced_by="units that move between gates",
+            distance_before=self.fixed,
             distance_after=None if whole is None else whole.distance,
-            why_not="it takes minutes on these data" if whole is None else "",
+            why_not=long,
         )
-
-    @property
-    def _few(self) -> Any:
-        """The replay of fewer units than all that is nearest."""
-        whole = self.replayed.whole
-        fewer = [p for p in self.replayed.points if whole is None or p.count < whole.count]
-        return (fewer or self.replayed.points)[-1]
+        fewer = [p for p in points if p.way == "neurons"], [p for p in points if p.way == "moments"]
+        if all(fewer):
+            directions, spread = (each[-1] for each in fewer)
+            yield Left(
+                assumption=f"one direction a gate ({directions.count} units)",
+                replaced_by=f"the spread inside gates ({spread.count} units)",
+                distance_before=directions.distance,
+                distance_after=spread.distance,
+            )
+        few = [point for point in points if point.way != "whole"]
+        if few and whole is not None:
+            yield Left(
+                assumption=f"few units ({few[-1].count})",
+                replaced_by=f"all {whole.count} units",
+                distance_before=few[-1].distance,
+                distance_after=whole.distance,
+            )
+        yield Left(
+            assumption="full batches at one rate",
+            replaced_by="nothing",
+            distance_before=None if whole is None else whole.distance,
+            distance_after=None,
+            why_not=long or "batches and the optimiser's state are not among the weights",
+        )
 
 
 @phase("explaining")
@@ -192,6 +203,7 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
         found=found,
         rate=rate,
         replayed=replayed,
+        fixed=replayed.held(found, np.array([gate_floats(p) for p in numbers.spec.pathways])),
         units=from_units(units, numbers),
         derivation=of_given_gates(derivation),
         prediction=prediction,

@@ -9,8 +9,8 @@ import numpy as np
 
 from symreln.base.rounding import percent, positional
 from symreln.base.summaries import few
-from symreln.document.document_model import Block, Figure, Section, Strong, Table
-from symreln.document.typeset import say
+from symreln.document.document_model import Block, Figure, Items, Section, Strong, Table
+from symreln.document.typeset import say, typeset
 from symreln.report.looks import line_style, points
 from symreln.report.plots import loss_curve, loss_panel, timeline_sketch
 from symreln.report.sketch import Curve, Panel, Sketch
@@ -29,26 +29,27 @@ def sentences(found: Explained) -> Iterator[str]:
     """Yield what is said first, in a few sentences."""
     replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
     hidden = len(found.units.network.looks[0].units[0])
-    needed = ", ".join(
-        f"{count} for {percent(share)}"
-        for share in SHARES
-        if (count := replayed.needed(share)) is not None
+    needed = [(percent(x), replayed.needed(x)) for x in SHARES]
+    told = ", ".join(
+        f"{count} for {share}" for share, count in needed if count not in (None, hidden)
     )
-    few_units = replayed.points[-1]
-    yield (
-        f"{counted(hidden, 'hidden unit')}: of L(0), from step {begin} on, the loss is that of "
-        f"fewer units replayed from their own weights ({needed} of L(0))"
-        if needed
-        else f"{counted(hidden, 'hidden unit')}: no replay of fewer units from their own weights, "
-        f"from step {begin} on, is within {percent(SHARES[-1])} of L(0); the nearest, of "
-        f"{few_units.count}, is {percent(few_units.distance)} off"
-    )
-    names = [each.name for each in found.units.units]
-    held = found.windows[0].shares
-    strong = [name for name in names if held.get(name, 0) > 0.01]
-    yield (
-        f"gates: {few(names, 6)}; at step {found.windows[0].end} the weight is on {few(strong, 6)}"
-    )
+    nearest = [point for point in replayed.points if point.count < hidden][-1:]
+    if told:
+        said = f"few have its loss, replayed from their own weights from step {begin} on: {told}"
+        yield f"of {counted(hidden, 'hidden unit')} {said} of L(0)"
+    else:
+        beside = (
+            f"; {p.count} are {percent(p.distance)} off" if (p := next(iter(nearest), None)) else ""
+        )
+        yield (
+            f"of {counted(hidden, 'hidden unit')} no fewer have its loss within "
+            f"{percent(SHARES[-1])} of L(0), replayed from their own weights from step {begin} on"
+            f"{beside}"
+        )
+    names, held = [each.name for each in found.units.units], found.windows[0].shares
+    strong = sorted(names, key=lambda name: -held[name])
+    strong = [f"{name} {percent(held[name])}" for name in strong if held[name] > 1 - HELD]
+    yield f"gates: {few(names, 6)}; of the weight at step {found.windows[0].end} {few(strong, 6)}"
     if found.prediction is not None:
         kind = "closed forms" if found.prediction.judged == "closed" else "integrated reduction"
         yield (
@@ -63,21 +64,20 @@ def sentences(found: Explained) -> Iterator[str]:
             f"the network's by at most {found.law.distance:.2g}"
         )
     off = found.found.off
-    plain = "as gradient descent on all samples does" if off < _PLAIN else "unlike plain descent"
-    yield f"weights move {plain}: {percent(off)} of their change is elsewhere"
-
-
-#: Share of a change of the weights that is elsewhere, below which descent is plain.
-_PLAIN = 0.01
+    whole = replayed.whole
+    left = "" if whole is None else f", and leaves {percent(round(whole.distance, 6))} of L(0)"
+    yield (
+        f"gradient descent on all samples with the rate {found.rate:.4g}/τ has the change of the "
+        f"weights but for {percent(round(off, 6))}{left}"
+    )
 
 
 def blocks(found: Explained) -> tuple[Block, ...]:
     """Return the chapter on a network."""
-    said = [
-        say("{said}.", said=Strong(f"{each[:1].upper()}{each[1:]}")) for each in sentences(found)
-    ]
+    first, *more = [f"{each[:1].upper()}{each[1:]}." for each in sentences(found)]
     parts = (
-        *said,
+        say("{said}", said=Strong(first)),
+        Items(tuple(map(typeset, more))),
         Figure(
             name="loss",
             alt="Loss of the network and of the theory over training.",
@@ -146,7 +146,7 @@ def _windows(found: Explained) -> Table:
 
 def _left(found: Explained) -> Table:
     def text(value: float | None) -> str:
-        return "–" if value is None else percent(value)
+        return "–" if value is None else percent(round(value, 6))
 
     return Table(
         header=("assumed", "replaced by", "before", "after"),
@@ -201,8 +201,9 @@ def sketches(found: Explained) -> tuple[Sketch, ...]:
         theory = found.prediction.loss[grid]
         curves.append(loss_curve("theory of its gates", "theory", grid.astype(float), theory))
     if found.replayed.best is not None:
-        label, at, losses = found.replayed.best
-        curves.append(loss_curve(label, "effective", at.astype(float), losses))
+        label, losses = found.replayed.best
+        at = found.replayed.steps.astype(float)
+        curves.append(loss_curve(label, "effective", at, losses))
     counts = np.array([point.count for point in found.replayed.points], dtype=float)
     errors = np.array([max(point.distance, 1e-6) for point in found.replayed.points])
     needed = Curve(x=counts, y=errors, style=points("gdln") | {"linewidth": 1.0})

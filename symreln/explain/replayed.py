@@ -14,6 +14,7 @@ from symreln.base.records import record
 from symreln.effective.descent import Descent
 from symreln.effective.network import WHOLE, Draws, Way
 from symreln.laws.early_phase import Horizon
+from symreln.networks.nearest_gates import nearest_gates
 from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Replayed:
         points: By number of units; each takes more than the one before and is nearer.
         draws: The network's units at the look where replays begin.
         way: The nearest way to few units.
-        best: Of the nearest of few units what it is called, its steps and losses, or None.
+        steps: Of replays.
+        best: Of the nearest of few units what it is called and its losses, or None.
         whole: Of all units: what gradient descent on all samples leaves; None where it takes
             minutes.
     """
@@ -68,11 +70,26 @@ class Replayed:
     draws: Draws
     way: Way
     whole: ReplayPoint | None
-    best: tuple[str, np.ndarray, np.ndarray] | None
+    steps: np.ndarray
+    best: tuple[str, np.ndarray] | None
 
     def needed(self, share: float) -> int | None:
         """Return how few units are within a share of L(0); None where none of them is."""
         return next((each.count for each in self.points if each.distance <= share), None)
+
+    def held(self, found: Recorded, gates: np.ndarray) -> float | None:
+        """Return the distance of all units, each with the gate that it is nearest to for good.
+
+        Args:
+            found: What is known of the network.
+            gates: 0 or 1, shape (gates, P).
+        """
+        if self.whole is None:
+            return None
+        units = self.draws.units(WHOLE)
+        nearest = nearest_gates(units[0, :, : len(found.x)] @ found.x, gates)
+        losses, _ = self.draws.descend(WHOLE, units, gates[nearest][None])
+        return _far(found, self.steps, losses[0])
 
 
 def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float) -> Replayed:
@@ -102,19 +119,13 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         opened=None,
     )
     steps = begin + coarse * np.arange(descent.steps)
-    looks = found.steps >= begin
-
-    def far(losses: np.ndarray) -> float:
-        at = np.interp(found.steps[looks], steps, losses)
-        return float(np.abs(at - found.losses[looks]).max() / found.losses[0])
-
     one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
     tried, whole, least, best = dict[int, ReplayPoint](), None, np.inf, None
     nearest = _WAYS[-1]
     if len(horizon.sizes) * one <= _MOST_COST:
         first = draws.first(1)
         losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
-        whole = ReplayPoint(len(horizon.sizes), WHOLE.name, far(losses))
+        whole = ReplayPoint(len(horizon.sizes), WHOLE.name, _far(found, steps, losses))
     for way in _WAYS:
         units = draws.units(way)
         count = units.shape[1]
@@ -122,10 +133,10 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         if _ROTATIONS * count > len(horizon.sizes) or _ROTATIONS * count * one > _MOST_COST:
             continue
         losses = draws.descend(way, units)[0].mean(axis=0)
-        point = ReplayPoint(count, way.name, far(losses))
+        point = ReplayPoint(count, way.name, _far(found, steps, losses))
         if point.distance < least:
             least, nearest = point.distance, way
-            best = f"replay of {counted(count, 'unit')}", steps, losses
+            best = f"replay of {counted(count, 'unit')}", losses
         if count not in tried or point.distance < tried[count].distance:
             tried[count] = point
     if whole is not None:
@@ -134,7 +145,16 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     for _, point in sorted(tried.items()):
         if not points or point.distance < points[-1].distance:
             points.append(point)
-    return Replayed(points=tuple(points), draws=draws.first(1), way=nearest, whole=whole, best=best)
+    return Replayed(
+        points=tuple(points), draws=draws.first(1), way=nearest, whole=whole, steps=steps, best=best
+    )
+
+
+def _far(found: Recorded, steps: np.ndarray, losses: np.ndarray) -> float:
+    """Return the largest distance of a replay to the network at its looks, over L(0)."""
+    looks = found.steps >= steps[0]
+    at = np.interp(found.steps[looks], steps, losses)
+    return float(np.abs(at - found.losses[looks]).max() / found.losses[0])
 
 
 def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:
