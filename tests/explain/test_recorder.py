@@ -163,10 +163,10 @@ def test_without_biases_and_what_is_read(nn: Any, tmp_path: Path):
             r"found Linear; expected two Linear layers with a ReLU between them\. Only netw",
         ),
         ("R()", r"found ReLU; expected two Linear"),
-        ("L(3,5) R() L(5,5) R() L(5,2)", r"found Linear, ReLU, Linear, ReLU, Linear; expected two"),
+        ("L(3,5) R() L(5,5) R() L(5,2)", r"found Linear, ReLU, Linear, ReLU, Linear; expected"),
         ("L(3,5) nn.Tanh() L(5,2)", r"found Linear, Tanh, Linear; expected"),
         ("L(3,5) R() nn.Dropout() L(5,2)", r"found Linear, ReLU, Dropout, Linear; expected"),
-        ("L(3,5) L(5,2)", r"found Linear, Linear; .* without it symreln\.derive has the theory"),
+        ("L(3,5) L(5,2)", r"found Linear, Linear; .* without it symreln\.derive has the"),
         (
             "L(3,5) L(5,2) R()",
             r"found Linear, Linear, ReLU; expected two Linear layers with a ReLU ",
@@ -186,7 +186,7 @@ def test_other_modules_are_refused(nn: Any, parts: str, said: str):
 
 @pytest.mark.parametrize("every", [0, -1, 1.5, True, "10", None])
 def test_every(nn: Any, every: Any):
-    with pytest.raises(InputError, match=r"recorder: every: found .*[;,] .*a whole number from 1"):
+    with pytest.raises(InputError, match=r"recorder: every: found .*[;,] .*a whole number from"):
         recorder(network(nn), every=every)
 
 
@@ -198,7 +198,7 @@ def test_a_loss_that_is_no_number(nn: Any, loss: Any):
 
 @pytest.mark.parametrize("model", [None, np.ones(3), {"W1": 1}, Module()])
 def test_what_is_no_module(model: Any):
-    with pytest.raises(InputTypeError, match=r"recorder: found \w+, expected a torch module\. Oth"):
+    with pytest.raises(InputTypeError, match=r"found \w+, expected a torch module\. Other"):
         recorder(model, every=1)
 
 
