@@ -100,15 +100,13 @@ def _first(network: EffectiveNetwork, data: Dataset, most: int) -> Iterator[tupl
         if held >= _ENOUGH or len(given) == most:
             return
         held += group.share
-        gate = _settled(data, group.signs, group.direction, single=network.way.single)
+        gate = _settled(data, group.signs, group.direction)
         if gate not in given:
             given.add(gate)
             yield gate
 
 
-def _settled(
-    data: Dataset, signs: np.ndarray, direction: np.ndarray, *, single: bool
-) -> tuple[int, ...]:
+def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[int, ...]:
     """Return the gate that units of nearly one direction settle on.
 
     Where they are proven to be held on boundary samples it is theirs. Else it is that of the
@@ -119,15 +117,13 @@ def _settled(
         data: Without free parameters.
         signs: Of most of the units, shape (P,).
         direction: (w, b) in the mean.
-        single: Whether on which samples' boundary they are is not known.
     """
     inputs, targets = data.arrays
     begin = direction[: data.n_x]
-    for near in [signs] if (signs == 0).any() or not single else _near(inputs, begin):
-        if (near == 0).any() and may_certify(data, near):
-            held = tuple(near.tolist())
-            if held_on(data.inputs, data.targets, held) is not None:
-                return held
+    if (signs == 0).any() and may_certify(data, signs):
+        held = tuple(signs.tolist())
+        if held_on(data.inputs, data.targets, held) is not None:
+            return held
     opened, w = begin @ inputs > 0, begin
     for _ in range(_ROUNDS if opened.any() else 0):
         w = np.linalg.svd(targets * opened @ inputs.T)[2][0]
@@ -140,19 +136,6 @@ def _settled(
     elif w @ begin < _NEAR * np.linalg.norm(begin) or ((w @ inputs > 0) != opened).any():
         opened = begin @ inputs > 0
     return tuple(np.where(opened, 1, -1).tolist())
-
-
-def _near(inputs: np.ndarray, direction: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield gates near that of a direction, with ever more of the nearest samples on its boundary.
-
-    Up to half of the samples: the proof that a direction keeps a gate tells which is right.
-    """
-    seen = direction @ inputs
-    nearest = np.argsort(np.abs(seen) / np.maximum(np.linalg.norm(inputs, axis=0), 1e-300))
-    for count in range(1, len(seen) // 2 + 1):
-        gate = np.sign(seen).astype(int)
-        gate[nearest[:count]] = 0
-        yield gate
 
 
 def _later(
