@@ -267,6 +267,7 @@ def effective_network(
     if not reached:
         return None
     y = reached[0].span.T @ targets
+
     @cache
     def closed() -> list[State | None]:
         if 2 * (len(inputs) + len(y) - 1) >= followed:  # what one gate takes

@@ -189,8 +189,7 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     weights = history.weights(found.begins)
     replayed = replay(found, weights, rate)
     looks = _looks(history, found)
-    losses = found.at_all_steps(found.losses)[None]
-    units = replayed.draws.standing(replayed.way, losses, looks)
+    units = replayed.standing(found, looks)
     derivation = derive(with_gates_of(spec, units))
     numbers = of_given_gates(derivation.ask(at_values))
     prediction, why = None, ""

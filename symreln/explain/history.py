@@ -12,26 +12,16 @@ import re
 import shutil
 import struct
 import tempfile
-<<<<<<< HEAD
-import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-=======
 import weakref
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
->>>>>>> origin/explain
 from dataclasses import field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-<<<<<<< HEAD
-from typing import IO, Any, Self
-=======
 from typing import IO, Any, Literal, Self
->>>>>>> origin/explain
 
 import numpy as np
 from numpy.lib import format as npy
@@ -43,20 +33,8 @@ from symreln.specs.files import read_bytes
 from symreln.specs.finding import Finding, counted, cut, nearest, need, quoted
 
 #: Axes of every array: T checkpoints, H hidden units, n_x inputs, n_y outputs.
-<<<<<<< HEAD
-_AXES = {
-    "steps": "(T,)",
-    "W1": "(T, H, n_x)",
-    "W2": "(T, n_y, H)",
-    "b1": "(T, H)",
-    "b2": "(T, n_y)",
-    "losses": "(T,)",
-}
-_NEEDED = ("steps", "W1", "W2")
-=======
 _NEEDED = {"steps": "(T,)", "W1": "(T, H, n_x)", "W2": "(T, n_y, H)"}
 _AXES = {**_NEEDED, "b1": "(T, H)", "b2": "(T, n_y)", "losses": "(T,)"}
->>>>>>> origin/explain
 _DEEP = re.compile(r"[Wb][3-9]")
 _PARAMETER = re.compile(r"\b(weight|bias|kernel|state_dict)$")
 _MOST_CHECKPOINTS = 100_000
@@ -152,14 +130,9 @@ def read_history(source: Mapping[str, Any] | str | os.PathLike[str]) -> History:
     (T, n_y) and ``losses`` (T,) may be left out.
 
     Args:
-<<<<<<< HEAD
-        source: A mapping with arrays, lists or torch tensors on the processor; or the path of an
-            NPZ file or of a safetensors file (extra ``symreln[safetensors]``).
-=======
         source: A mapping with arrays, lists or torch tensors on the processor, which are not
             copied; or the path of an NPZ file or of a safetensors file (extra
             ``symreln[safetensors]``). Arrays that are not compressed are read where they lie.
->>>>>>> origin/explain
 
     Raises:
         InputError: Something is missing, of a wrong shape, in a wrong order or not finite; the
@@ -272,15 +245,8 @@ def _check_names(names: Collection[str]) -> None:
     need(not any(map(_PARAMETER.search, names)), found, expected, _STACK)
     missing = [name for name in _NEEDED if name not in names]
     for name in names:
-<<<<<<< HEAD
-        found, hint = (
-            f"the array {quoted(name)}",
-            "Only networks of one hidden layer are explained.",
-        )
-=======
         found = f"the array {quoted(name)}"
         hint = "Only networks of one hidden layer are explained."
->>>>>>> origin/explain
         need(not _DEEP.fullmatch(name), found, "two layers of weights, W1 and W2", hint)
         near = nearest(name, missing)
         hint = near if near.startswith("Did") else nearest(name, _AXES)
@@ -324,17 +290,8 @@ def _check_shapes(shapes: Mapping[str, tuple[int, ...]]) -> None:
         found = f"{counted(shape[0], 'checkpoint')} (shape {shape})"
         hint = "Keep the losses of checkpoints: losses[steps]." if name == "losses" else ""
         need(shape[0] == count, found, f"{count}, as steps has", hint, name)
-<<<<<<< HEAD
-    turned = {
-        "W2": first[1] == second[1],
-        "W1": first[2] == second[2],
-        "W1 and W2": first[2] == second[1],
-    }
-    which = next((names for names, fits in turned.items() if fits), "")
-=======
     turned = {"W2": (1, 1), "W1": (2, 2), "W1 and W2": (2, 1)}  # axes of H, where it is so
     which = next((name for name, (a, b) in turned.items() if first[a] == second[b]), "")
->>>>>>> origin/explain
     hint = f"Transposed: {which}? .transpose(0, 2, 1) mends it." if which else ""
     found = f"{first[1]} and {second[2]} hidden units in W1 of shape {first} and W2 of {second}"
     need(first[1] == second[2], found, "one H in W1 (T, H, n_x) and W2 (T, n_y, H)", hint)
@@ -447,10 +404,6 @@ def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     return npy.read_array_header_1_0(stream)
 
 
-<<<<<<< HEAD
-def _mapped(path: Path, entry: zipfile.ZipInfo) -> np.memmap:
-    """Return an array of an NPZ file, mapped there or, compressed, in a temporary file."""
-=======
 @record(eq=False)
 class _Mapped:
     """An array in a file, mapped anew for each reading: pages that stay would count as memory."""
@@ -468,26 +421,10 @@ class _Mapped:
 
 def _mapped(path: Path, entry: zipfile.ZipInfo) -> _Mapped:
     """Return an array of an NPZ file, which lies there or, compressed, in a temporary file."""
->>>>>>> origin/explain
     with (
         _loading(f"the array {quoted(entry.filename)}", "an NPZ file", _AGAIN),
         zipfile.ZipFile(path) as archive,
         archive.open(entry) as stream,
-<<<<<<< HEAD
-    ):
-        shape, fortran, dtype = _npy_header(stream)
-        order, start = "F" if fortran else "C", stream.tell()
-        if entry.compress_type:
-            with tempfile.TemporaryFile() as unpacked:  # it is there as long as it is mapped
-                shutil.copyfileobj(stream, unpacked, _PIECE)
-                return np.memmap(unpacked, dtype, "r", 0, shape, order)
-        while stream.read(_PIECE):  # to its end, where zipfile compares the check sum
-            pass
-        with path.open("rb") as file:  # a member's own header has texts of any length
-            file.seek(entry.header_offset + 26)
-            start += entry.header_offset + 30 + sum(struct.unpack("<HH", file.read(4)))
-        return np.memmap(path, dtype, "r", start, shape, order)
-=======
         ExitStack() as files,
     ):
         shape, fortran, dtype = _npy_header(stream)
@@ -505,7 +442,6 @@ def _mapped(path: Path, entry: zipfile.ZipInfo) -> _Mapped:
         array = _Mapped(file=file, dtype=dtype, start=start, shape=shape, order=order)
         weakref.finalize(array, files.pop_all().close)  # which deletes a temporary file
     return array
->>>>>>> origin/explain
 
 
 def _in_safetensors(path: Path) -> tuple[_Heads, _Load]:

@@ -6,13 +6,15 @@ gates, moments and ways to few units are the same, and gradient descent on these
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.records import record
-from symreln.effective.descent import Descent
-from symreln.effective.network import WHOLE, Draws, Way
+from symreln.effective.descent import Descent, Look
+from symreln.effective.gate_flows import settled_gates
+from symreln.effective.network import WHOLE, Draws, EffectiveNetwork, Way
 from symreln.laws.early_phase import Horizon
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.specs.finding import counted
@@ -77,6 +79,21 @@ class Replayed:
         """Return how few units are within a share of L(0); None where none of them is."""
         return next((each.count for each in self.points if each.distance <= share), None)
 
+    def standing(self, found: Recorded, looks: tuple[Look, ...]) -> EffectiveNetwork:
+        """Return the network as an effective one, with the gates that its units settle on.
+
+        Args:
+            found: What is known of it.
+            looks: At its units.
+        """
+        losses = found.at_all_steps(found.losses)[None]
+        network = self.draws.standing(self.way, losses, looks)
+        groups = []
+        for group in network.groups:
+            settled = next(settled_gates(found.x, found.y, group.direction[None]), group.signs)
+            groups.append(replace(group, signs=settled.astype(int)))
+        return replace(network, groups=tuple(groups))
+
     def held(self, found: Recorded, gates: np.ndarray) -> float | None:
         """Return the distance of all units, each with the gate that it is nearest to for good.
 
@@ -116,7 +133,7 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         descent=descent,
         horizons=(horizon,) * _ROTATIONS,
         turns=tuple(map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(_ROTATIONS))),
-        opened=None,
+        closed=lambda: [None] * _ROTATIONS,
     )
     steps = begin + coarse * np.arange(descent.steps)
     one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
@@ -166,6 +183,7 @@ def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:
     edge = _BOUNDARY * np.abs(seen).max(axis=1, keepdims=True)
     return Horizon(
         time=0.0,
+        initial=units[alive],
         directions=units[alive] / np.sqrt(sizes[alive])[:, None],
         sizes=sizes[alive],
         signs=np.where(np.abs(seen) <= edge, 0, np.sign(seen)).astype(np.int8),

@@ -67,13 +67,9 @@ class Folder:
         return data
 
 
-<<<<<<< HEAD
-def read_bytes(path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]) -> bytes:
-=======
 def read_bytes(
     path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]
 ) -> bytes:
->>>>>>> origin/explain
     """Return what is in a regular file, at most one byte more than ``most``.
 
     Args:
