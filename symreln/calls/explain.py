@@ -15,7 +15,7 @@ from symreln.explain.explained import Explained, explained, network_of_weights
 from symreln.explain.explanation_page import SHARES, blocks, sentences, sketches
 from symreln.explain.history import check_history, read_history
 from symreln.explain.recorded import recorded
-from symreln.gating.found_pathways import gates_toml
+from symreln.calls.gates import gates_toml
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
