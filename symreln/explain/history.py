@@ -188,6 +188,7 @@ def check_history(history: History, inputs: int, outputs: int) -> None:
 #: What mends a wrong number of inputs, by how many are too many and whether there is a bias.
 _HINTS = {
     (1, False): "Is the last column a bias? Then give b1 = W1[:, :, -1] and W1 = W1[:, :, :-1].",
+    (1, True): "Has W1 a column of biases beside b1? Then give W1 = W1[:, :, :-1].",
     (-1, False): "Is a bias missing? Give it as b1, and the dataset without its column of ones.",
     (-1, True): "Has the dataset a column of ones? Leave it out: b1 stands for it.",
 }
@@ -270,7 +271,8 @@ def _check_head(name: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
     hint = f"np.stack makes one array of those of T checkpoints.{one.get(name, '')}"
     found = f"the shape {shape}"
     need(len(shape) == axes, found, f"the axes {_AXES[name]}", hint, name)
-    need(0 not in shape, f"an empty array of shape {shape}", "at least one entry an axis", "", name)
+    fits = min(shape, default=1) > 0
+    need(fits, f"an empty array of shape {shape}", "at least one entry an axis", "", name)
     expected = f"at most {_MOST_NUMBERS} numbers a checkpoint"
     need(prod(shape[1:]) <= _MOST_NUMBERS, found, expected, "", name)
 

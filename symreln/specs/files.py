@@ -67,9 +67,7 @@ class Folder:
         return data
 
 
-def read_bytes(
-    path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]
-) -> bytes:
+def read_bytes(path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]) -> bytes:
     """Return what is in a regular file, at most one byte more than ``most``.
 
     Args:

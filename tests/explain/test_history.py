@@ -166,6 +166,16 @@ def test_a_wrong_history_is_refused(source: Any, said: str):
     assert all(len(line) < 400 for line in str(error.value).splitlines())
 
 
+@given(st.lists(st.integers(-2, 9), min_size=4, max_size=4) | st.permutations(range(4)))
+@examples(300)
+def test_steps_ascend_or_are_refused(steps: list[int]):
+    if steps[0] >= 0 and steps == sorted(set(steps)):
+        assert read_history(but(steps=steps)).steps.tolist() == steps
+        return
+    with pytest.raises(InputError, match=r"history: steps: found -?\d"):
+        read_history(but(steps=steps))
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -271,6 +281,23 @@ def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: Any
     path.write_bytes(tensors({}))
     said = r"expected the package safetensors, .* pip install 'symreln\[safetensors\]'; or write an"
     with pytest.raises(InputError, match=said):
+        read_history(path)
+
+
+def test_a_header_with_negative_axes(tmp_path: Path):
+    data = npz(unbiased())
+    for shape in (b"(4, 5, 3)", b"(4, 2, 5)"):
+        turned = shape.replace(b" ", b"-")
+        data = data.replace(shape, turned)
+    path = tmp_path / "negative.npz"
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(path, "w") as new:
+        for entry in old.infolist():
+            start = entry.header_offset + 30 + len(entry.filename)
+            extra = struct.unpack("<H", data[entry.header_offset + 28 : entry.header_offset + 30])[
+                0
+            ]
+            new.writestr(entry.filename, data[start + extra : start + extra + entry.file_size])
+    with pytest.raises(InputError, match=r"W1: found an empty array of shape \(4, -5, -3\)"):
         read_history(path)
 
 
@@ -408,9 +435,9 @@ def test_a_byte_that_changed_is_seen(tmp_path_factory: Any, at: int, change: int
 def test_a_large_file_is_read_a_checkpoint_at_a_time(tmp_path: Path, packed: bool):
     rng = np.random.default_rng(0)
     arrays = recorded(count=100, hidden=200, n_x=800) | {"b1": np.zeros((100, 200), np.float32)}
-    arrays["W1"] = np.round(rng.normal(size=(100, 200, 800)), 1).astype(np.float32)  # 64 MB
-    sources = [each for each in forms_of_size(arrays, tmp_path, packed=packed)]
-    for source in sources:
+    row = rng.normal(size=(1, 200, 800)).astype(np.float32)
+    arrays["W1"] = row * 2.0 ** -np.arange(100, dtype=np.float32)[:, None, None]  # 64 MB
+    for source in forms_of_size(arrays, tmp_path, packed=packed):
         tracemalloc.start()
         with read_history(source) as history:
             assert np.array_equal(history.weights(57)[0][:, :-1], arrays["W1"][57])
@@ -439,6 +466,12 @@ def forms_of_size(arrays: Arrays, folder: Path, *, packed: bool) -> list[Path]:
         (but(), 4, 2, r"W1: found 3 inputs of 5 units; expected 4, .* a column of ones\? Leave"),
         (unbiased(), 4, 2, r"W1: found 3 inputs of 5 units; expected 4, .* Is a bias missing\?"),
         (unbiased(), 2, 2, r"found 3 inputs of 5 units; expected 2, .* b1 = W1\[:, :, -1\] and"),
+        (
+            but(),
+            2,
+            2,
+            r"found 3 inputs of 5 units; expected 2, .* Has W1 a column of biases beside",
+        ),
         (but(), 7, 2, r"found 3 inputs of 5 units; expected 7, .* Give the data that it was"),
         (but(), 3, 1, r"W2: found 2 outputs; expected 1, as many as the dataset has\. Targets"),
         (
