@@ -513,13 +513,9 @@ ARRAYS: tuple[tuple[str, Callable[[], bytes]], ...] = (
 )  # fmt: skip
 
 NAMES: tuple[tuple[str, str], ...] = (
-    ("name-misspelt", "contextual3"),
-    ("name-of-task", "contextual"),
-    ("name-unknown", "zzz"),
-    ("name-blank", ""),
-    ("name-nul", "a\0b"),
-    ("name-endless", "a" * 5000),
-)
+    ("name-misspelt", "contextual3"), ("name-of-task", "contextual"), ("name-unknown", "zzz"),
+    ("name-blank", ""), ("name-nul", "a\0b"), ("name-endless", "a" * 5000),
+)  # fmt: skip
 
 #: Changes of a spec by ``--set`` that cannot be made.
 OVERRIDES: tuple[str, ...] = (
