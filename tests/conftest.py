@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -30,6 +31,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # How wide a terminal is that no test has, which runners of tests set.
 os.environ.pop("COLUMNS", None)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays: it need not be walked at every collection of garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

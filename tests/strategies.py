@@ -190,15 +190,9 @@ def zero_pair(random: Random, size: int) -> Pair:
 
 
 MAKERS = (
-    known_pair,
-    dataset_pair,
-    white_pair,
-    polynomial_pair,
-    shared_s_pair,
-    generic_pair,
-    copies_pair,
+    known_pair, dataset_pair, white_pair, polynomial_pair, shared_s_pair, generic_pair, copies_pair,
     zero_pair,
-)
+)  # fmt: skip
 
 
 def random_pair(seed: int) -> Pair:

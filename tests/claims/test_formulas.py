@@ -19,10 +19,7 @@ from tests.own_specs import LINEAR
 NETWORK = LINEAR | {"hidden": 100, "init_std": "1/10000", "learning_rate": "1/100", "steps": 2500}
 #: White inputs and targets whose squares have a cubic without rational roots.
 CUBIC: dict[str, Any] = {
-    "dataset": {
-        "X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-        "Y": [[2, 1, 0], [1, 3, 1], [0, 1, 5]],
-    },
+    "dataset": {"X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "Y": [[2, 1, 0], [1, 3, 1], [0, 1, 5]]},
     "pathway": [{"name": "all"}],
     "network": NETWORK,
 }

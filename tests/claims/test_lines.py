@@ -132,9 +132,10 @@ def refused(derivation: Derivation, row: str) -> None:
 
 
 def test_a_wrong_loss_goes_red():
-    initial = derived("xor").stages[0].initial_loss
+    initial, left = (getattr(derived("xor").stages[0], f"{at}_loss") for at in ("initial", "final"))
     assert derivation_lines(changed("xor")).derived
     refused(changed("xor", initial_loss=initial * 2), r"L = \frac{1}{2P}")
+    refused(changed("xor", final_loss=left + 1), "L(t) =")
 
 
 @pytest.mark.parametrize(
@@ -152,11 +153,6 @@ def test_a_wrong_d_eff_goes_red():
     verdict = derived("contextual-3").stages[1].verdict
     wrong = {node: tuple(c * 2 for c in d) for node, d in verdict.d_eff.items()}
     refused(changed("contextual-3", 1, verdict=replace(verdict, d_eff=wrong)), r"\Bigl( S_p")
-
-
-def test_a_wrong_final_loss_goes_red():
-    left = derived("xor").stages[0].final_loss
-    refused(changed("xor", final_loss=left + 1), "L(t) =")
 
 
 @pytest.fixture

@@ -57,13 +57,7 @@ def test_half_speed_doubles_the_decay():
     assert derivation.evaluate().reduced[-1] == pytest.approx(float(final["decimal"]), abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("changes", "form"),
-    [
-        ({"layers": 3}, "an implicit solution"),
-        ({}, None),
-    ],
-)
+@pytest.mark.parametrize(("changes", "form"), [({"layers": 3}, "an implicit solution"), ({}, None)])
 def test_one_word_for_what_modes_have(changes, form):
     derivation = derived(**changes)
     mode = derivation.to_json()["pathways"][0]["modes"][0]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -17,6 +15,7 @@ import symreln as sr
 from symreln.cli.main import GROUPS, cli
 from symreln.report import formats
 from tests.cli.command import command
+from tests.own_process import imported
 from tests.specs.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -202,30 +201,19 @@ def test_info_and_schema():
     assert set(schema["properties"]) >= {"title", "dataset", "pathway", "network"}
 
 
-def test_help_imports_nothing_heavy():
-    program = (
-        "import sys; from symreln.cli import main; main._guarded(['--help']);"
-        "main._guarded(['run', '--help']);"
-        "heavy = {'sympy', 'numpy', 'scipy', 'matplotlib', 'flint', 'pydantic'};"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert found.stdout.splitlines()[-1] == "[]"
+HEAVY = ("sympy", "numpy", "scipy", "matplotlib", "flint", "pydantic")
+FINDS = ("symreln.effective.found", "symreln.effective.network", "scipy.signal")
 
 
-def test_given_gates_import_nothing_that_finds_gates(tmp_path):
-    program = (
-        f"import sys; from symreln.cli import main; main._guarded(['derive', 'xor', '--out', "
-        f"{str(tmp_path / 'out')!r}]);"
-        "finds = {'symreln.effective.found', 'symreln.effective.network', 'scipy.signal'};"
-        "print(sorted(finds & set(sys.modules)))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert found.stdout.splitlines()[-1] == "[]"
+@pytest.mark.parametrize(
+    ("typed", "never"),
+    [("--help", HEAVY), ("run --help", HEAVY), ("derive xor --out ", FINDS)],
+    ids=["help", "help of a command", "given gates"],
+)
+def test_what_needs_little_imports_little(typed, never, tmp_path):
+    words = typed.replace("--out ", f"--out {tmp_path / 'out'}").split()
+    program = f"from symreln.cli import main; main._guarded({words})"
+    assert imported(program, *never) == []
 
 
 @pytest.mark.parametrize("name", NAMES)

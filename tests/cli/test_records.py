@@ -40,10 +40,7 @@ def _classes(made: Any) -> dict[str, type]:
     return {each.__name__: each for each in (Base, Child, Nothing)}
 
 
-KINDS = {
-    "record": _classes(record),
-    "dataclass": _classes(dataclass(frozen=True, kw_only=True)),
-}
+KINDS = {"record": _classes(record), "dataclass": _classes(dataclass(frozen=True, kw_only=True))}
 
 
 @pytest.fixture(params=KINDS)

@@ -15,6 +15,7 @@ import pytest
 from symreln.base import jsonio
 from symreln.verifier.numbers import MOST_DIGITS
 from tests.cli.command import command
+from tests.own_process import printed
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")
 
@@ -82,11 +83,4 @@ def test_importing_symreln_is_quick_and_raises_the_bound_on_digits(chosen):
         "[name for name in sys.modules if name.startswith('symreln.')])"
     )
     given = {} if chosen is None else {"PYTHONINTMAXSTRDIGITS": str(chosen)}
-    found = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        check=True,
-        text=True,
-        env={**os.environ, **given},
-    )
-    assert found.stdout == f"{chosen or MOST_DIGITS} []\n"
+    assert printed(program, **given) == f"{chosen or MOST_DIGITS} []\n"

@@ -13,33 +13,21 @@ X, Y, N = sp.symbols("x y n", positive=True)
 SUM = 1 + X / Y
 FIFTH, HALF = sp.Rational(1, 5), sp.exp(1 / (1 + 1 / (1 + X**2) ** 2) / 2)
 ZERO = (
-    sp.S.Zero,
-    1 / (X * Y) - 1 / (X * (X + Y)) - 1 / (Y * (X + Y)),
-    (X**2 - Y**2) / (X - Y) - X - Y,
-    sp.sqrt(X) ** 3 - X * sp.sqrt(X),
-    sp.sqrt(2) * (sp.sqrt(2) * X + sp.sqrt(2) * Y) - 2 * (X + Y),
+    sp.S.Zero, 1 / (X * Y) - 1 / (X * (X + Y)) - 1 / (Y * (X + Y)), (X**2 - Y**2) / (X - Y) - X - Y,
+    sp.sqrt(X) ** 3 - X * sp.sqrt(X), sp.sqrt(2) * (sp.sqrt(2) * X + sp.sqrt(2) * Y) - 2 * (X + Y),
     sp.Mul(sp.sqrt(1 - X**2), sp.sqrt(1 - X**2), evaluate=False) - (1 - X) * (1 + X),
     1 / (sp.sqrt(1 + X) - 1) - (sp.sqrt(1 + X) + 1) / X,
     sp.Mul(sp.sqrt(1 + sp.sqrt(X)) - 1, sp.sqrt(1 + sp.sqrt(X)) + 1, evaluate=False) - sp.sqrt(X),
-    sp.exp(2 * N * X) - sp.exp(N * X / 2) ** 4,
-    sp.exp(X + Y) - sp.exp(X) * sp.exp(Y),
-    sp.exp(N * sp.log(SUM)) - SUM**N,
-    SUM ** (N + 1) - SUM * SUM**N,
+    sp.exp(2 * N * X) - sp.exp(N * X / 2) ** 4, sp.exp(X + Y) - sp.exp(X) * sp.exp(Y),
+    sp.exp(N * sp.log(SUM)) - SUM**N, SUM ** (N + 1) - SUM * SUM**N,
     (HALF + FIFTH) ** 2 - HALF**2 - 2 * HALF * FIFTH - FIFTH**2,
     sp.gamma(X) / (sp.gamma(X) * Y) - 1 / Y,
-)
+)  # fmt: skip
 NOT = (
-    X,
-    X - Y,
-    sp.sqrt(X) - X,
-    sp.sqrt(2) - sp.Rational(1414213, 1000000),
-    sp.sqrt((1 - X) ** 2) - (1 - X),
-    sp.exp(X) - sp.exp(Y),
-    1 / (X - X * 1.0),
-    sp.Pow(sp.Add(X, -X, evaluate=False), -1, evaluate=False),
-    sp.zoo * X,
-    sp.nan,
-)
+    X, X - Y, sp.sqrt(X) - X, sp.sqrt(2) - sp.Rational(1414213, 1000000),
+    sp.sqrt((1 - X) ** 2) - (1 - X), sp.exp(X) - sp.exp(Y), 1 / (X - X * 1.0),
+    sp.Pow(sp.Add(X, -X, evaluate=False), -1, evaluate=False), sp.zoo * X, sp.nan,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("expr", ZERO, ids=str)

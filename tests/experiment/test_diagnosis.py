@@ -20,17 +20,7 @@ from symreln.claims.prediction import predict_training
 from symreln.experiment import variations
 from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.metrics import Distance, Interval, alone
-from symreln.experiment.rows import (
-    BATCHES,
-    FORMS,
-    GATES,
-    SCALE,
-    STEP,
-    WIDTH,
-    Row,
-    left_of,
-    named,
-)
+from symreln.experiment.rows import BATCHES, FORMS, GATES, SCALE, STEP, WIDTH, Row, left_of, named
 from symreln.experiment.variations import Variation, predicted_again
 from symreln.report.sentences import _fails
 from tests.cases import matrix_spec
@@ -113,10 +103,7 @@ def confronted(found: sr.Validation, wrong, monkeypatch) -> sr.Validation:
     return diagnosed(replace(found, prediction=prediction, pairs=pairs))
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [twice_the_rate, swapped_gates, nothing_is_learned],
-)
+@pytest.mark.parametrize("wrong", [twice_the_rate, swapped_gates, nothing_is_learned])
 def test_a_wrong_theory_disagrees_and_no_assumption_is_blamed(wrong, monkeypatch):
     found = confronted(two(), wrong, monkeypatch)
     assert found.verdict == "disagrees"

@@ -10,19 +10,12 @@ import pytest
 
 import symreln as sr
 from symreln.errors import NotSupportedError
-from symreln.experiment.representation import (
-    check_representations,
-    compare_representations,
-)
+from symreln.experiment.representation import check_representations, compare_representations
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.validation_plots import validation_sketches
 from symreln.task_library.load import load
 
-HIERARCHY = (
-    "network.steps=1501",
-    "network.hidden=200",
-    "network.init_std=1/2000",
-)
+HIERARCHY = ("network.steps=1501", "network.hidden=200", "network.init_std=1/2000")
 
 
 @pytest.fixture(scope="module")

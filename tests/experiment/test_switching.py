@@ -23,10 +23,7 @@ from symreln.report import html
 from symreln.task_library.load import load
 from tests.own_specs import SCALE, path, task
 
-THEN = [
-    {"step": 150, "gate": "context != {context} or item < 3"},
-    {"step": 400, "gate": "all"},
-]
+THEN = [{"step": 150, "gate": "context != {context} or item < 3"}, {"step": 400, "gate": "all"}]
 SPEC = task(
     {"task": "contextual", "items": 4, "contexts": 2, "context_scale": "c"},
     {"name": "common"},

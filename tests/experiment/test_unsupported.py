@@ -32,8 +32,5 @@ def test_json_document_and_terminal_say_why(confronted):
     said = [line for line in summary_of(derivation)["tail"] if "unsupported" in line]
     assert len(said) == 1
     assert "opens sample 4 too" in said[0]
-    for document in (
-        derivation_document(derivation),
-        derivation_document(derivation, confronted),
-    ):
+    for document in (derivation_document(derivation), derivation_document(derivation, confronted)):
         assert r"Unsupported pathways at $\Delta = 2$" in render(document)

@@ -13,11 +13,7 @@ from symreln.claims.prediction import predict_training
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
 from symreln.experiment.metrics import Interval, mutual_distance
 from symreln.experiment.strengths import ModeMeasured
-from symreln.experiment.verdicts import (
-    gates_verdict,
-    modes_verdict,
-    outcome_of,
-)
+from symreln.experiment.verdicts import gates_verdict, modes_verdict, outcome_of
 from tests.cases import derived
 from tests.experiment.test_confront import one_pathway, relu
 from tests.own_specs import SMALL

@@ -64,10 +64,7 @@ def test_what_a_pathway_sees_is_orthogonal_to_its_boundary(tmp_path: Path) -> No
     assert first.inputs.to_numpy() == pytest.approx(np.array([[6 / 5, 0], [-3 / 5, 0]]))
     dependent = sr.load(
         {
-            "dataset": {
-                "X": [[1, 2, 0, 1], [0, 0, 0, 1], [1, 2, 0, 0]],
-                "Y": [[1, 2, 3, 4]],
-            },
+            "dataset": {"X": [[1, 2, 0, 1], [0, 0, 0, 1], [1, 2, 0, 0]], "Y": [[1, 2, 3, 4]]},
             "pathway": [{"name": "one", "gate": ["/", "/", "/", 1]}],
         }
     )

@@ -19,10 +19,15 @@ X, Y = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]]), np.array([1, 1, -1, -1])
 
 
 @pytest.fixture(scope="module")
+def xor() -> sr.Derivation:
+    return sr.derive(sr.spec(X, Y, network=NETWORK))
+
+
+@pytest.fixture(scope="module")
 def contextual() -> sr.Derivation:
     whole = sr.load("contextual-3").at_values()
     rows = (whole.dataset.inputs.to_numpy().T, whole.dataset.targets.to_numpy().T)
-    how = sr.network(hidden=700, init_std="1/140000", learning_rate="1/1000", steps=8001)
+    how = sr.network(hidden=700, init_std="1/140000", learning_rate="1/250", steps=2001)
     labels = {"context": whole.dataset.labels["context"]}
     return sr.derive(sr.spec(*rows, labels=labels, network=how))
 
@@ -47,7 +52,8 @@ def test_its_gates_have_modes_and_no_constant_is_set_by_hand(contextual):
 def test_its_timeline_is_in_the_order_of_the_stages(contextual):
     drops = contextual.to_json()["timeline"]
     assert drops[0]["unit"] == "common"
-    assert abs(drops[0]["step"] - 352) < 40  # where its leading mode's closed form has half risen
+    # Where its leading mode's closed form has half risen, 88, and 3 more by the finite steps.
+    assert abs(drops[0]["step"] - 91) < 10
     assert drops[0]["loss_after"] == pytest.approx(1 - 165 / 528, abs=0.02)  # s²/2d over L(0)
     assert drops[-1]["unit"].startswith("not_context")
     for before, after in pairwise(drops):
@@ -75,8 +81,8 @@ def test_a_drop_is_one_wherever_training_ends(changed, drops):
         assert drop["step"] < found.spec.network.steps
 
 
-def test_xor_has_four_partial_gates_each_certified():
-    found = sr.derive(sr.spec(X, Y, network=NETWORK)).to_json()["found"]
+def test_xor_has_four_partial_gates_each_certified(xor):
+    found = xor.to_json()["found"]
     assert {unit["gate"] for unit in found["units"]} == {"10//", "01//", "//10", "//01"}
     for unit in found["units"]:
         assert unit["certified"]
@@ -87,44 +93,37 @@ def test_xor_has_four_partial_gates_each_certified():
 
 
 @pytest.mark.parametrize("power", [-50, 50])
-def test_gates_and_shares_are_those_of_targets_of_any_size(power):
+def test_gates_and_shares_are_those_of_targets_of_any_size(xor, power):
     targets = [f"{each}e{power}" for each in Y.tolist()]
     how = {"init_std": f"1e{power // 2 - 4}", "learning_rate": f"4e{-power - 2}"}
-    one, other = (
-        sr.derive(spec).to_json()["found"]["units"]
-        for spec in (
-            sr.spec(X, Y, network=NETWORK),
-            sr.spec(X, targets, network={**NETWORK, **how}),
-        )
-    )
+    large = sr.derive(sr.spec(X, targets, network={**NETWORK, **how}))
+    one, other = (each.to_json()["found"]["units"] for each in (xor, large))
     for before, after in zip(one, other, strict=True):
         assert (after["gate"], after["share"]) == (before["gate"], pytest.approx(before["share"]))
 
 
-def test_samples_in_another_order_have_the_same_gates():
+def test_samples_in_another_order_have_the_same_gates(xor):
     order = [2, 0, 3, 1]
-    one, other = (
-        sr.derive(sr.spec(x, y, network=NETWORK)).to_json()["found"]["units"]
-        for x, y in ((X, Y), (X[order], Y[order]))
-    )
+    moved = sr.derive(sr.spec(X[order], Y[order], network=NETWORK))
+    one, other = (each.to_json()["found"]["units"] for each in (xor, moved))
     moved = {"".join(unit["gate"][k] for k in order) for unit in one}
     assert moved == {unit["gate"] for unit in other}
 
 
-def test_the_saved_spec_has_its_gates_and_says_where_they_are_from(tmp_path):
-    derivation = sr.derive(sr.spec(X, Y, network=NETWORK))
-    derivation.save(tmp_path)
+def test_the_saved_spec_has_its_gates_and_says_where_they_are_from(xor, tmp_path):
+    xor.save(tmp_path)
+    opened = sr.open(tmp_path)
     for again in (
-        sr.open(tmp_path).spec,
-        read_spec(parse_toml(spec_toml(derivation.spec).encode(), "found.toml")[0], tasks=()),
+        opened.spec,
+        read_spec(parse_toml(spec_toml(xor.spec).encode(), "found.toml")[0], tasks=()),
     ):
         assert again.find == "data"
         gates = [
             [(p.name, p.gate, p.boundary, p.inputs, p.stage) for p in each.pathways]
-            for each in (again, derivation.spec)
+            for each in (again, xor.spec)
         ]
         assert gates[0] == gates[1]
-    assert sr.open(tmp_path).to_json()["found"] == derivation.to_json()["found"]
+    assert opened.to_json()["found"] == xor.to_json()["found"]
 
 
 @pytest.mark.parametrize("method", ["enumerate", "self-consistent"])
@@ -147,38 +146,34 @@ def test_a_label_names_gates_and_each_name_is_one_that_a_file_takes():
         sr.spec(X, Y, pathways=[sr.pathway(name) for name in names])
 
 
-def test_one_trained_network_says_nothing_of_chance(tmp_path):
-    report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=1, diagnosis=False)
+def test_one_trained_network_says_nothing_of_chance(xor, tmp_path):
+    report = sr.validate(xor, seeds=1, diagnosis=False)
     report.save(tmp_path)
     assert "by chance" not in report.met.sentence
     assert report.to_json()["units"]["by_chance"] == []
 
 
-def test_the_effective_network_ends_with_training_and_its_gates_do_not():
-    derivation = sr.derive(sr.spec(X, Y, network=NETWORK))
+def test_the_effective_network_ends_with_training_and_its_gates_do_not(xor):
     with pytest.raises(InputError, match=r"to step 1199\. Raise network\.steps"):
-        derivation.evaluate([0, 1500])
-    assert derivation.predict([0, 5000]).values.shape == (2, 4, 1)
+        xor.evaluate([0, 1500])
+    assert xor.predict([0, 5000]).values.shape == (2, 4, 1)
 
 
-def test_partial_gates_are_of_the_values_of_parameters():
+def test_partial_gates_are_of_the_values_of_parameters(xor):
     inputs, free = [[1, 1], [-1, -1], [1, -1], [-1, "a"]], {"a": {"positive": True, "value": 1}}
-    given = sr.spec(inputs, Y, network=NETWORK, parameters=free)
-    at_value = sr.spec(X, Y, network=NETWORK)
-    one, other = (sr.derive(spec).to_json()["found"] for spec in (given, at_value))
-    assert one == other
+    given = sr.derive(sr.spec(inputs, Y, network=NETWORK, parameters=free))
+    assert given.to_json()["found"] == xor.to_json()["found"]
 
 
-def test_from_another_strength_the_found_gates_are_predicted_as_given_ones(tmp_path):
-    started = sr.derive(sr.spec(X, Y, network=NETWORK)).starting_at("1/1000")
-    found = started.evaluate([0, 300])
-    assert found.judged == "closed"
+def test_from_another_strength_the_found_gates_are_predicted_as_given_ones(xor, tmp_path):
+    started = xor.starting_at("1/1000")
+    assert started.evaluate([0, 300]).judged == "closed"
     started.save(tmp_path)
     assert sr.open(tmp_path).strength0 == started.strength0
 
 
-def test_networks_are_judged_by_the_effective_network():
-    report = sr.validate(sr.derive(sr.spec(X, Y, network=NETWORK)), seeds=6, diagnosis=False)
+def test_networks_are_judged_by_the_effective_network(xor):
+    report = sr.validate(xor, seeds=6, diagnosis=False)
     told = report.to_json()
     assert told["judged"] == "effective"
     assert told["verdict"] == "agrees"
@@ -228,11 +223,6 @@ def test_numbers_that_float64_has_no_room_for_are_refused(scale):
 def test_the_document_has_timeline_figure_and_the_state_in_closed_form(contextual, tmp_path):
     contextual.save(tmp_path, formats=["html", "tex"])
     page = (tmp_path / "derivation.html").read_text()
-    for told in (
-        "effective network of",
-        "The timeline",
-        "Gates over time",
-        "The state at the horizon",
-    ):
-        assert told in page
+    told = ("effective network of", "The timeline", "Gates over time", "The state at the horizon")
+    assert all(each in page for each in told)
     assert (tmp_path / "figures" / "timeline.pdf").read_bytes()[:4] == b"%PDF"

@@ -60,10 +60,7 @@ def test_for_one_pathway_it_is_the_commutator(seed: int):
     """Second route: Sigma^x commutes with (Sigma^yx)ᵀ Sigma^yx, symreln.exact.spectrum."""
     random = Random(seed)
     data = dataset(random, n_x=3, n_y=2, rank=random.randint(1, 3), samples=random.randint(2, 4))
-    nodes = (
-        Node(name="x", size=3, inputs=(0, 1, 2)),
-        Node(name="y", size=2, outputs=(0, 1)),
-    )
+    nodes = (Node(name="x", size=3, inputs=(0, 1, 2)), Node(name="y", size=2, outputs=(0, 1)))
     graph = Network(nodes=nodes, edges=(Edge(name="e", source="x", target="y"),))
     whole = EdgeData(graph=graph, dataset=data)
     if not whole.sigma_x:  # inputs that vanish

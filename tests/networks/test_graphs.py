@@ -152,7 +152,7 @@ def test_a_chain_whose_modes_do_not_close_keeps_its_matrices(depth: int):
     assert np.all(np.diff(losses) < 1e-12)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seeds)
 def test_any_graph_is_derived_and_written(seed: int):
     """Random layers, edges that skip, gates with gains, on data of low rank."""

@@ -80,10 +80,7 @@ def test_a_hostile_argument_gets_an_answer_or_an_error_of_ours(name):
         (lambda: sr.validate(derived(), rng=-1), "rng: found -1; give a whole number from 0"),
         (lambda: sr.validate(derived(), seeds=1.5), "seeds: found 1.5; give a whole number from 1"),
         (lambda: sr.validate(3), "Write sr.validate"),
-        (
-            lambda: derived().starting_at("x"),
-            'strength0: found "x"; give a number above 0',
-        ),
+        (lambda: derived().starting_at("x"), 'strength0: found "x"; give a number above 0'),
         (lambda: balanced().to_numpy([-1]), "give a sequence of finite steps from 0 on"),
         (lambda: sr.from_weights(derived(), FIRST, "x"), "w2"),
         (lambda: sr.load(3), "load: found 3; give a spec file, its tables as a mapping"),

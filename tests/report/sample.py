@@ -45,9 +45,7 @@ def drawings() -> tuple[Drawing, ...]:
 
 
 SOLUTION = r"\pi_{\alpha}(t) = \frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\right) e^{-2 s t/\tau}}"
-BLOCKS = matrix_latex(
-    [[r"\tfrac{1}{8} I_8", r"\tfrac{c}{24}\mathbf{1}"], ["0", "I_3"]],
-)
+BLOCKS = matrix_latex([[r"\tfrac{1}{8} I_8", r"\tfrac{c}{24}\mathbf{1}"], ["0", "I_3"]])
 
 
 def document() -> Document:

@@ -2,14 +2,12 @@
 
 import contextlib
 import io
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from symreln.report import html, latex, typst
+from tests.own_process import printed
 from tests.report.sample import document
 
 SCRIPT = """
@@ -32,18 +30,7 @@ HEAVY = (
 
 
 def run(code, seed):
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed(code, PYTHONHASHSEED=seed, PYTHONPATH=str(Path(__file__).parents[2]))
 
 
 def test_bytes_are_equal_under_other_hash_seeds():

@@ -13,8 +13,7 @@ from tests.own_specs import LINEAR
 
 def test_sizes_that_are_symbols_are_among_the_declared_parameters():
     spec = sr.load(
-        "contextual-C",
-        ["dataset.items=n", "parameters.n.integer=true", "parameters.n.value=4"],
+        "contextual-C", ["dataset.items=n", "parameters.n.integer=true", "parameters.n.value=4"]
     )
     derivation = sr.derive(spec)
     text = derivation.to_latex(full=True)

@@ -123,9 +123,7 @@ def test_lines_say_what_a_switch_changes_and_check_it_with_the_new_gates(monkeyp
     # What fails with the new gates alone is noticed.
     later = derivation().later[0].stages
     monkeypatch.setattr(
-        flow_lines,
-        "_starts_at_its_loss",
-        lambda given: all(given is not stage for stage in later),
+        flow_lines, "_starts_at_its_loss", lambda given: all(given is not stage for stage in later)
     )
     with pytest.raises(ArithmeticError, match=r"geq 60"):
         derivation_lines(derivation())

@@ -109,10 +109,7 @@ def test_labels_of_a_spec_stay_text(tmp_path: Path):
             **SPECS["cubic"],
             "title": "ends \\ with '''\"\"\" + __import__('os')\\",
             "parameters": {"loss": {"value": 1}, "lambda": {"value": 2}, "numpy": {"value": 1}},
-            "dataset": {
-                "X": [["1", "0"], ["0", "lambda"]],
-                "Y": [["loss", "0"], ["0", "numpy"]],
-            },
+            "dataset": {"X": [["1", "0"], ["0", "lambda"]], "Y": [["loss", "0"], ["0", "numpy"]]},
         }
     )
     derivation = sr.derive(spec)

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.document.document_model import (
-    Math,
-    Text,
-    contents,
-    flat,
-    walk,
-)
+from symreln.document.document_model import Math, Text, contents, flat, walk
 from symreln.document.tex import parse
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption

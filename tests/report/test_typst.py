@@ -7,14 +7,7 @@ import unicodedata
 import pytest
 import typst as package
 
-from symreln.document.document_model import (
-    Document,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-    prose,
-)
+from symreln.document.document_model import Document, Items, Paragraph, Section, Table, prose
 from symreln.document.escape import code_points, typographic
 from symreln.errors import NotSupportedError
 from symreln.report import formats, typst

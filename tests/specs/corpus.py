@@ -40,6 +40,11 @@ def own(rest: str) -> str:
     return f"{OWN}{rest}\n{PATHWAY}"
 
 
+def made(of: Callable[[str], str], texts: dict[str, str]) -> list[tuple[str, str]]:
+    """Return named specs of one kind."""
+    return [(name, of(text)) for name, text in texts.items()]
+
+
 def matrix(rows: str) -> str:
     """Return a spec whose X is this text."""
     return f"[dataset]\nX = {rows}\nY = [[1, -1]]\n{PATHWAY}"
@@ -83,9 +88,7 @@ def parameter(lines: str) -> str:
 
 SPECS: tuple[tuple[str, str], ...] = (
     # -- shape of the file
-    ("empty", ""),
-    ("blank", " \n\n"),
-    ("not-toml", "this is no spec"),
+    ("empty", ""), ("blank", " \n\n"), ("not-toml", "this is no spec"),
     ("unclosed-list", "[dataset]\nX = [[1, 2]\n"),
     ("unquoted-text", f"{PATHWAY}gate = context != 1\n"),
     ("key-twice", '[dataset]\ntask = "xor"\ntask = "iris"\n'),
@@ -94,24 +97,19 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("dataset-double-brackets", f'[[dataset]]\ntask = "xor"\n{PATHWAY}'),
     ("network-number", f"network = 3\n{OWN}{PATHWAY}"),
     ("deep-lists", f"[dataset]\nX = {'[' * 3000}{']' * 3000}\n"),
-    ("deep-tables", f"x = {'{a=' * 3000}1{'}' * 3000}\n"),
-    ("long-key", f"{'a.' * 200}b = 1\n"),
+    ("deep-tables", f"x = {'{a=' * 3000}1{'}' * 3000}\n"), ("long-key", f"{'a.' * 200}b = 1\n"),
     ("very-long-key", f"{'a.' * 400_000}b = 1\n"),
     ("huge-integer", f"[dataset]\nX = [[{'9' * 300_000}]]\n"),
     ("date", f"title = 2020-01-01\n{OWN}{PATHWAY}"),
     # -- unknown keys, one a level
-    ("key-top", f"datset = 1\n{own('')}"),
-    ("key-dataset", f"{DATASET}itmes = 8\n{PATHWAY}"),
+    ("key-top", f"datset = 1\n{own('')}"), ("key-dataset", f"{DATASET}itmes = 8\n{PATHWAY}"),
     ("key-own-dataset", f"{OWN}label = 1\n{PATHWAY}"),
-    ("key-pathway", f"{OWN}{PATHWAY}gates = 'all'\n"),
-    ("key-network", network("hiden = 3")),
+    ("key-pathway", f"{OWN}{PATHWAY}gates = 'all'\n"), ("key-network", network("hiden = 3")),
     ("key-parameter", parameter("postive = true")),
     ("key-validation", own("[validation]\ntolerence = 1\nreason = 'x'")),
     ("key-groups", own("[dataset.groups]\ninput = {a = [0]}")),
     # -- missing
-    ("no-dataset", PATHWAY),
-    ("no-pathway", OWN),
-    ("find-other", own('[gates]\nfind = "network"')),
+    ("no-dataset", PATHWAY), ("no-pathway", OWN), ("find-other", own('[gates]\nfind = "network"')),
     ("find-key", own("[gates]\nmethod = 1")),
     ("find-beside", own(f'[gates]\nfind = "data"\n{NETWORK}')),
     ("find-found", own(f'[gates]\nfind = "data"\nfound = "data"\n{NETWORK}')),
@@ -132,8 +130,7 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("no-name", f"{OWN}[[pathway]]\ngate = 'all'\n"),
     ("no-hidden", own("[network]\ninit_std=1\nlearning_rate=1\nsteps=1")),
     ("no-contexts", f'[dataset]\ntask = "contextual"\n{PATHWAY}'),
-    ("no-data", f"[dataset]\n{PATHWAY}"),
-    ("no-reason", own("[validation]\ntolerance = 0.1")),
+    ("no-data", f"[dataset]\n{PATHWAY}"), ("no-reason", own("[validation]\ntolerance = 0.1")),
     # -- tasks and their options
     ("task-unknown", f'[dataset]\ntask = "contextaul"\n{PATHWAY}'),
     ("task-spec-name", f'[dataset]\ntask = "contextual-3"\n{PATHWAY}'),
@@ -154,63 +151,40 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("xor-option", f'[dataset]\ntask = "xor"\ndelta = 1\n{PATHWAY}'),
     ("iris-option", f'[dataset]\ntask = "iris"\nitems = 1\n{PATHWAY}'),
     # -- matrices
-    ("ragged", matrix("[[1, 2], [3]]")),
-    ("no-rows", matrix("[]")),
-    ("empty-row", matrix("[[], []]")),
-    ("flat", matrix("[1, 2]")),
-    ("matrix-text", matrix('"1 2"')),
-    ("samples-differ", matrix("[[1, 2, 3]]")),
-    ("nan", matrix("[[nan, 1]]")),
-    ("inf", matrix("[[1, -inf]]")),
-    ("bool-entry", matrix("[[true, 1]]")),
-    ("date-entry", matrix("[[2020-01-01, 1]]")),
-    ("huge-float", matrix("[[1e1000000000, 1]]")),
-    ("huge-exponent", matrix(f"[[1e{'9' * 5000}, 1]]")),
+    *made(matrix, {
+        "ragged": "[[1, 2], [3]]", "no-rows": "[]", "empty-row": "[[], []]", "flat": "[1, 2]",
+        "matrix-text": '"1 2"', "samples-differ": "[[1, 2, 3]]", "nan": "[[nan, 1]]",
+        "inf": "[[1, -inf]]", "bool-entry": "[[true, 1]]", "date-entry": "[[2020-01-01, 1]]",
+        "huge-float": "[[1e1000000000, 1]]", "huge-exponent": f"[[1e{'9' * 5000}, 1]]",
+    }),
     ("only-x", f"[dataset]\nX = [[1]]\n{PATHWAY}"),
     ("two-forms", f'{OWN}data = "d.npz"\n{PATHWAY}'),
     ("header-without-csv", f"{OWN}header = true\n{PATHWAY}"),
     # -- formulas
-    ("code-import", entry('__import__("os").system("true")')),
-    ("code-attribute", entry("c.__class__")),
-    ("code-lambda", entry("lambda: 1")),
-    ("code-walrus", entry("(c := 1)")),
-    ("code-fstring", entry('f"{1}"')),
-    ("code-call", entry("exec(1)")),
-    ("code-list", entry("[1]*9")),
-    ("code-if", entry("1 if 1 else 2")),
-    ("tower", entry("9**9**9")),
-    ("power-huge", entry("(1+1)**1000000000000")),
-    ("power-fraction", entry("2**0.5")),
-    ("bits", entry("((9**60)**60)**60")),
-    ("digits", entry("1e1000000000")),
-    ("parentheses", entry("(" * 900 + "1" + ")" * 900)),
-    ("signs", entry("-" * 1500 + "1")),
-    ("long-formula", entry("1+" * 1500 + "1")),
-    ("undeclared", entry("d + 1")),
-    ("division", entry("1/(2-2)")),
-    ("unbalanced", entry("(1+2")),
-    ("caret", entry("2^3")),
-    ("implicit-product", entry("2 3")),
-    ("comma", entry("1,5")),
-    ("underscore", entry("1_000")),
-    ("hexadecimal", entry("0x10")),
-    ("unicode-name", entry("ｃ")),
-    ("unicode-minus", entry("1 − 2")),
-    ("sqrt", entry("sqrt(2)")),
-    ("formula-empty", entry("")),
-    ("formula-control", entry("1 \u202e+ 1")),
+    *made(entry, {
+        "code-import": '__import__("os").system("true")', "code-attribute": "c.__class__",
+        "code-lambda": "lambda: 1", "code-walrus": "(c := 1)", "code-fstring": 'f"{1}"',
+        "code-call": "exec(1)", "code-list": "[1]*9", "code-if": "1 if 1 else 2",
+        "tower": "9**9**9", "power-huge": "(1+1)**1000000000000", "power-fraction": "2**0.5",
+        "bits": "((9**60)**60)**60", "digits": "1e1000000000",
+        "parentheses": "(" * 900 + "1" + ")" * 900, "signs": "-" * 1500 + "1",
+        "long-formula": "1+" * 1500 + "1", "undeclared": "d + 1", "division": "1/(2-2)",
+        "unbalanced": "(1+2", "caret": "2^3", "implicit-product": "2 3", "comma": "1,5",
+        "underscore": "1_000", "hexadecimal": "0x10", "unicode-name": "ｃ",
+        "unicode-minus": "1 − 2", "sqrt": "sqrt(2)", "formula-empty": "",
+        "formula-control": "1 \u202e+ 1",
+    }),
     ("terms", parameter("").replace('"c"', '"1/(c-1)**60 + 1/(c-2)**60"')),
     # -- parameters
     ("parameter-unused", own("[parameters.c]\nvalue = 1")),
     ("parameter-misspelt", parameter("").replace('"c"', '"cc"')),
-    ("parameter-zero", parameter("positive = true\nvalue = 0")),
-    ("parameter-negative", parameter("nonnegative = true\nvalue = -1")),
-    ("parameter-range", parameter("minimum = 2\nmaximum = 1")),
-    ("parameter-below", parameter("minimum = 2\nvalue = 1")),
-    ("parameter-above", parameter("maximum = 2\nvalue = 3")),
-    ("parameter-formula", parameter('value = "c"')),
-    ("parameter-bool", parameter("value = true")),
-    ("parameter-text", parameter('positive = "true"')),
+    *made(parameter, {
+        "parameter-zero": "positive = true\nvalue = 0",
+        "parameter-negative": "nonnegative = true\nvalue = -1",
+        "parameter-range": "minimum = 2\nmaximum = 1", "parameter-below": "minimum = 2\nvalue = 1",
+        "parameter-above": "maximum = 2\nvalue = 3", "parameter-formula": 'value = "c"',
+        "parameter-bool": "value = true", "parameter-text": 'positive = "true"',
+    }),
     ("parameter-name", parameter("").replace("c", "Δ", 1) + '[parameters."Δ"]\n'),
     ("parameter-reserved", own("[parameters.tau]\nvalue = 1")),
     (
@@ -219,27 +193,23 @@ SPECS: tuple[tuple[str, str], ...] = (
     ),
     ("parameter-table", own("parameters.c = 1")),
     # -- pathways
-    ("name-twice", f"{OWN}{PATHWAY}{PATHWAY}"),
-    ("name-empty", f"{OWN}[[pathway]]\nname = ' '\n"),
+    ("name-twice", f"{OWN}{PATHWAY}{PATHWAY}"), ("name-empty", f"{OWN}[[pathway]]\nname = ' '\n"),
     ("name-number", f"{OWN}[[pathway]]\nname = 1\n"),
     ("name-long", f"{OWN}[[pathway]]\nname = '{'a' * 81}'\n"),
     ("name-control", f'{OWN}[[pathway]]\nname = "a\\u0007b"\n'),
     ("name-bidi", f'{OWN}[[pathway]]\nname = "a\\u202eb"\n'),
-    ("no-inputs", f"{OWN}{PATHWAY}inputs = []\n"),
-    ("no-outputs", f"{OWN}{PATHWAY}outputs = []\n"),
+    ("no-inputs", f"{OWN}{PATHWAY}inputs = []\n"), ("no-outputs", f"{OWN}{PATHWAY}outputs = []\n"),
     ("input-range", f"{OWN}{PATHWAY}inputs = [2]\n"),
     ("input-negative", f"{OWN}{PATHWAY}inputs = [-1]\n"),
     ("input-twice", f"{OWN}{PATHWAY}inputs = [1, 1]\n"),
     ("input-text", f"{OWN}{PATHWAY}inputs = ['0']\n"),
     ("input-group", f"{DATASET}{PATHWAY}inputs = 'item'\n"),
     ("output-group", f"{DATASET}{PATHWAY}outputs = 'contxt_1'\n"),
-    ("stage-zero", f"{OWN}{PATHWAY}stage = 0\n"),
-    ("stage-float", f"{OWN}{PATHWAY}stage = 1.0\n"),
+    ("stage-zero", f"{OWN}{PATHWAY}stage = 0\n"), ("stage-float", f"{OWN}{PATHWAY}stage = 1.0\n"),
     ("stage-gap", f"{OWN}{PATHWAY}stage = 2\n"),
     # -- one entry for every value of a label
     ("each-unknown", each("each = 'contxt'\ngate = 'context != {contxt}'")),
-    ("each-number", each("each = 1")),
-    ("each-no-mark", each("each = 'context'")),
+    ("each-number", each("each = 1")), ("each-no-mark", each("each = 'context'")),
     ("each-list", each(f"each = 'context'\ngate = {[1] * 24}")),
     ("each-mark", each("each = 'item'\ngate = 'context != {context}'")),
     ("each-brace", each("gate = 'context != {context}'")),
@@ -259,12 +229,11 @@ SPECS: tuple[tuple[str, str], ...] = (
     ),
     # -- sizes as symbols
     ("size-undeclared", sized(WHOLE, 'contexts = "D"')),
-    ("size-not-whole", sized("value = 3")),
-    ("size-no-value", sized("integer = true")),
-    ("size-half", sized("integer = true\nvalue = 2.5")),
-    ("size-minimum-half", sized(f"{WHOLE}\nminimum = 1.5")),
-    ("size-below", sized(f"{WHOLE}\nminimum = 4")),
-    ("size-huge", sized("integer = true\nvalue = 65")),
+    *made(sized, {
+        "size-not-whole": "value = 3", "size-no-value": "integer = true",
+        "size-half": "integer = true\nvalue = 2.5", "size-minimum-half": f"{WHOLE}\nminimum = 1.5",
+        "size-below": f"{WHOLE}\nminimum = 4", "size-huge": "integer = true\nvalue = 65",
+    }),
     ("size-items", sized(WHOLE, 'contexts = 3\nitems = "C"')),
     ("size-twice", sized(WHOLE, 'contexts = "C"\nitems = "C"')),
     ("size-unused", sized(WHOLE, "contexts = 3")),
@@ -285,14 +254,11 @@ SPECS: tuple[tuple[str, str], ...] = (
         sized(WHOLE, 'contexts = "C"\ncontext_scale = "1/(C-3)"'),
     ),
     # -- gates
-    ("gate-length", gate("[1, 0]")),
-    ("gate-two", gate("[2]")),
-    ("gate-bool", gate("[true]")),
-    ("gain-name", gate('["g"]')),
-    ("gain-nan", gate("[nan]")),
-    ("gain-nested", gate("[[1]]")),
-    ("gain-zero", gate(str(["0"] * 24))),
-    ("gain-code", gate('["exec(1)"]')),
+    *made(gate, {
+        "gate-length": "[1, 0]", "gate-two": "[2]", "gate-bool": "[true]", "gain-name": '["g"]',
+        "gain-nan": "[nan]", "gain-nested": "[[1]]", "gain-zero": str(["0"] * 24),
+        "gain-code": '["exec(1)"]',
+    }),
     (
         "gain-pole",
         own("[parameters.g]\nvalue = 1") + 'gate = [1, "1/(g-1)"]\n',
@@ -301,10 +267,8 @@ SPECS: tuple[tuple[str, str], ...] = (
         "gain-closed",
         own("[parameters.g]\nvalue = 0") + 'gate = ["g", 0]\n',
     ),
-    ("gate-number", gate("1")),
-    ("gate-closed", gate('"context == 9"')),
-    ("gate-closed-list", gate(str([0] * 24))),
-    ("gate-label", gate('"contxt == 1"')),
+    ("gate-number", gate("1")), ("gate-closed", gate('"context == 9"')),
+    ("gate-closed-list", gate(str([0] * 24))), ("gate-label", gate('"contxt == 1"')),
     ("gate-no-labels", f"{OWN}{PATHWAY}gate = 'context == 1'\n"),
     ("gate-type", gate("'context == \"1\"'")),
     (
@@ -315,13 +279,11 @@ SPECS: tuple[tuple[str, str], ...] = (
         "gate-text-bare",
         own("labels = {kind = ['a', 'b']}") + "gate = 'kind == b'\n",
     ),
-    ("gate-bare", gate('"context"')),
-    ("gate-assignment", gate('"context = 1"')),
-    ("gate-list-text", gate('"1, 0, 1"')),
-    ("gate-code", gate("'__import__(\"os\")'")),
-    ("gate-empty", gate('""')),
-    ("gate-deep", gate(f'"{"(" * 400}context == 1"')),
-    ("gate-huge", gate(f'"context == {"9" * 500}"')),
+    *made(gate, {
+        "gate-bare": '"context"', "gate-assignment": '"context = 1"', "gate-list-text": '"1, 0, 1"',
+        "gate-code": "'__import__(\"os\")'", "gate-empty": '""',
+        "gate-deep": f'"{"(" * 400}context == 1"', "gate-huge": f'"context == {"9" * 500}"',
+    }),
     *(
         (f"gate-text-{place}", own("labels = {context = [1, 2], class = ['a', 'b']}") + line)
         for place, line in enumerate(
@@ -358,23 +320,17 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("group-range", own("groups = {inputs = {a = [5]}}")),
     ("group-all", own("groups = {inputs = {all = [0]}}")),
     # -- network and validation
-    ("hidden-negative", network("hidden = -1")),
-    ("hidden-bool", network("hidden = true")),
-    ("hidden-float", network("hidden = 10.0")),
-    ("hidden-text", network('hidden = "10"')),
-    ("hidden-huge", network("hidden = 100000000")),
-    ("steps-zero", network("steps = 0")),
-    ("init-zero", network("init_std = 0")),
-    ("init-name", network('init_std = "c"')),
-    ("rate-negative", network('learning_rate = "-1/2"')),
-    ("rate-nan", network("learning_rate = nan")),
-    ("loss", network('loss = "meen"')),
-    ("activation", network('activation = "tanh"')),
-    ("training", network('training = "both"')),
+    *made(network, {
+        "hidden-negative": "hidden = -1", "hidden-bool": "hidden = true",
+        "hidden-float": "hidden = 10.0", "hidden-text": 'hidden = "10"',
+        "hidden-huge": "hidden = 100000000", "steps-zero": "steps = 0", "init-zero": "init_std = 0",
+        "init-name": 'init_std = "c"', "rate-negative": 'learning_rate = "-1/2"',
+        "rate-nan": "learning_rate = nan", "loss": 'loss = "meen"',
+        "activation": 'activation = "tanh"', "training": 'training = "both"',
+    }),
     ("tolerance", own("[validation]\ntolerance = 2\nreason = 'x'")),
-    ("title-number", f"title = 1\n{own('')}"),
-    ("title-bidi", f'title = "a\\u2066b"\n{own("")}'),
-)
+    ("title-number", f"title = 1\n{own('')}"), ("title-bidi", f'title = "a\\u2066b"\n{own("")}'),
+)  # fmt: skip
 
 NODES = (
     '[[node]]\nname = "in"\ninputs = "all"\n'
@@ -392,8 +348,7 @@ def switch(lines: str, rest: str = "") -> str:
 
 GRAPHS: tuple[tuple[str, str], ...] = (
     # -- nodes and edges
-    ("graph-and-pathway", GRAPH + PATHWAY),
-    ("graph-no-edges", DATASET + NODES),
+    ("graph-and-pathway", GRAPH + PATHWAY), ("graph-no-edges", DATASET + NODES),
     ("graph-no-nodes", DATASET + EDGES),
     ("graph-single-brackets", f'{DATASET}[node]\nname = "a"\n{EDGES}'),
     ("graph-key", GRAPH.replace("size", "sise")),
@@ -422,8 +377,7 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ("graph-many", DATASET + "[[node]]\nname = 'a'\n" * 1001 + EDGES),
     ("graph-layers", GRAPH + network("layers = 3").split(PATHWAY)[1] + "activation = 'linear'\n"),
     # -- gates that are taken later, samples on the boundary, hidden units of one pathway
-    ("then-number", switch("3")),
-    ("then-step", switch('[{step = 0, gate = "all"}]')),
+    ("then-number", switch("3")), ("then-step", switch('[{step = 0, gate = "all"}]')),
     ("then-key", switch('[{stp = 1, gate = "all"}]')),
     ("then-order", switch('[{step = 3, gate = "all"}, {step = 2, gate = "all"}]')),
     ("then-late", switch('[{step = 5, gate = "context != 1"}]')),
@@ -433,8 +387,7 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ("then-decay", switch('[{step = 2, gate = "context != 1"}]') + "weight_decay = 1\n"),
     ("then-sized", sized(WHOLE) + "then = [{step = 2, gate = 'context != 1'}]\n"),
     ("boundary-layers", f"{OWN}{PATHWAY}gate = ['/', 1]\n{NETWORK}layers = 3\n"),
-    ("hidden-of-one", f"{OWN}{PATHWAY}hidden = 0\n"),
-    ("pathways-many", f"{OWN}" + PATHWAY * 1001),
+    ("hidden-of-one", f"{OWN}{PATHWAY}hidden = 0\n"), ("pathways-many", f"{OWN}" + PATHWAY * 1001),
     # -- combinations of keys for which there is no theory
     ("theory-decay", network("layers = 3") + "activation = 'linear'\nweight_decay = 0.1\n"),
     ("theory-two-stds", network("init_std = [1, 2]") + "activation = 'linear'\nlayers = 3\n"),
@@ -446,8 +399,7 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ),
     ("theory-sized", sized(WHOLE) + NETWORK + "weight_decay = 0.1\n"),
     ("theory-hidden", f"{OWN}{PATHWAY}hidden = 2\n{NETWORK}weight_decay = 0.1\n"),
-    ("decay-negative", network("weight_decay = -1")),
-    ("layers-zero", network("layers = 0")),
+    ("decay-negative", network("weight_decay = -1")), ("layers-zero", network("layers = 0")),
     ("init-three", network("init_std = [1, 2, 3]")),
     ("init-list-zero", network("init_std = [1, 0]")),
     ("tolerance-percent", own("[validation]\ntolerance = '5%%'\nreason = 'x'")),
@@ -461,7 +413,7 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ("structure-number", f"{DATASET}structures = 3\n{PATHWAY}"),
     ("parameters-many", own("".join(f"[parameters.c{i}]\n" for i in range(9)))),
     ("parameter-half-open", parameter("minimum = 1\nmaximum = 'x'")),
-)
+)  # fmt: skip
 
 RAW: tuple[tuple[str, bytes], ...] = (
     ("utf-16", own("").encode("utf-16")),
@@ -473,30 +425,19 @@ RAW: tuple[tuple[str, bytes], ...] = (
 
 CSV = '[dataset]\ninputs = "x.csv"\ntargets = "y.csv"\n' + PATHWAY
 TABLES: tuple[tuple[str, bytes, bytes], ...] = (
-    ("csv-nan", b"1,2\nnan,4\n", b"1\n2\n"),
-    ("csv-inf", b"a,b\n1,inf\n", b"1\n"),
-    ("csv-text", b"1,2\n3,four\n", b"1\n2\n"),
-    ("csv-header-narrow", b"a\n1,two\n", b"1\n"),
-    ("csv-text-first", b"1,two\n3,4\n", b"1\n2\n"),
-    ("csv-gap", b"1,2\n3,\n", b"1\n2\n"),
-    ("csv-empty-cells", b"1,2\n,\n3,4\n", b"1\n2\n"),
-    ("csv-mark-only", b"\xef\xbb\xbf", b"1\n"),
-    ("csv-blank", b"\n \n", b"1\n"),
-    ("csv-ragged", b"1,2\n3\n", b"1\n2\n"),
-    ("csv-empty", b"", b"1\n"),
-    ("csv-header-only", b"a,b\n", b"1\n"),
-    ("csv-samples", b"1,2\n3,4\n", b"1\n"),
-    ("csv-comma", b"1,5;2\n3,5;4\n", b"1\n2\n"),
-    ("csv-code", b"1,=1+1\n", b"1\n"),
-    ("csv-formula", b"1,2*3\n", b"1\n"),
-    ("csv-zero", b"1,1/0\n", b"1\n"),
-    ("csv-huge", b"1,1e999999999\n", b"1\n"),
-    ("csv-utf-16", "1,2\n".encode("utf-16"), b"1\n"),
-    ("csv-latin-1", b"1,2\n3,\xe9\n", b"1\n2\n"),
-    ("csv-binary", b"1,2\x00\n", b"1\n"),
-    ("csv-quote", b'1,"2\n', b"1\n"),
+    ("csv-nan", b"1,2\nnan,4\n", b"1\n2\n"), ("csv-inf", b"a,b\n1,inf\n", b"1\n"),
+    ("csv-text", b"1,2\n3,four\n", b"1\n2\n"), ("csv-header-narrow", b"a\n1,two\n", b"1\n"),
+    ("csv-text-first", b"1,two\n3,4\n", b"1\n2\n"), ("csv-gap", b"1,2\n3,\n", b"1\n2\n"),
+    ("csv-empty-cells", b"1,2\n,\n3,4\n", b"1\n2\n"), ("csv-mark-only", b"\xef\xbb\xbf", b"1\n"),
+    ("csv-blank", b"\n \n", b"1\n"), ("csv-ragged", b"1,2\n3\n", b"1\n2\n"),
+    ("csv-empty", b"", b"1\n"), ("csv-header-only", b"a,b\n", b"1\n"),
+    ("csv-samples", b"1,2\n3,4\n", b"1\n"), ("csv-comma", b"1,5;2\n3,5;4\n", b"1\n2\n"),
+    ("csv-code", b"1,=1+1\n", b"1\n"), ("csv-formula", b"1,2*3\n", b"1\n"),
+    ("csv-zero", b"1,1/0\n", b"1\n"), ("csv-huge", b"1,1e999999999\n", b"1\n"),
+    ("csv-utf-16", "1,2\n".encode("utf-16"), b"1\n"), ("csv-latin-1", b"1,2\n3,\xe9\n", b"1\n2\n"),
+    ("csv-binary", b"1,2\x00\n", b"1\n"), ("csv-quote", b'1,"2\n', b"1\n"),
     ("csv-field", b"1," + b"9" * 200_000 + b"\n", b"1\n"),
-)
+)  # fmt: skip
 
 
 def npz(**arrays: np.ndarray) -> bytes:
@@ -553,61 +494,36 @@ NPZ = f'[dataset]\ndata = "d.npz"\n{PATHWAY}'
 ARRAYS: tuple[tuple[str, Callable[[], bytes]], ...] = (
     ("npz-truncated", lambda: npz(X=X, Y=Y)[:200]),
     ("npz-half-array", lambda: npz_of_members(X=npy_header((2, 2)) + b"0" * 8, Y=b"")),
-    ("npz-empty", lambda: b""),
-    ("npz-text", lambda: b"1,2\n3,4\n"),
+    ("npz-empty", lambda: b""), ("npz-text", lambda: b"1,2\n3,4\n"),
     ("npz-crc", lambda: npz(X=X, Y=Y).replace(X.tobytes(), X.tobytes()[::-1])),
-    ("npz-pickle", _pickled),
-    ("npz-bomb", lambda: npz_of_members(X=bytes(80 << 20), Y=b"")),
+    ("npz-pickle", _pickled), ("npz-bomb", lambda: npz_of_members(X=bytes(80 << 20), Y=b"")),
     ("npz-says-large", _patched_size),
-    (
-        "npz-header-large",
-        lambda: npz_of_members(X=npy_header((10**9, 10**9))),
-    ),
+    ("npz-header-large", lambda: npz_of_members(X=npy_header((10**9, 10**9)))),
     ("npz-header-long", lambda: npz_of_members(X=npy_header((2,) * 9000))),
     ("npz-header-code", lambda: npz_of_members(X=npy_header((2, 2), "__import__('os')"))),
-    ("npz-no-x", lambda: npz(Z=X, Y=Y)),
-    ("npz-no-y", lambda: npz(X=X)),
+    ("npz-no-x", lambda: npz(Z=X, Y=Y)), ("npz-no-y", lambda: npz(X=X)),
     ("npz-nan", lambda: npz(X=np.array([[1.0, np.nan]]), Y=Y)),
     ("npz-inf", lambda: npz(X=X, Y=np.array([[-np.inf], [np.inf]]))),
     ("npz-complex", lambda: npz(X=X + 1j, Y=Y)),
     ("npz-strings", lambda: npz(X=np.array([["1", "2"]]), Y=Y)),
-    ("npz-vector", lambda: npz(X=X, Y=Y[:, 0])),
-    ("npz-cube", lambda: npz(X=X[None], Y=Y)),
+    ("npz-vector", lambda: npz(X=X, Y=Y[:, 0])), ("npz-cube", lambda: npz(X=X[None], Y=Y)),
     ("npz-no-samples", lambda: npz(X=X[:0], Y=Y[:0])),
     ("npz-samples", lambda: npz(X=X, Y=np.ones((3, 1)))),
-    ("npz-many", lambda: npz(**{f"a{i}": Y for i in range(20)})),
-    ("npz-twice", _two_of_one_name),
-)
+    ("npz-many", lambda: npz(**{f"a{i}": Y for i in range(20)})), ("npz-twice", _two_of_one_name),
+)  # fmt: skip
 
 NAMES: tuple[tuple[str, str], ...] = (
-    ("name-misspelt", "contextual3"),
-    ("name-of-task", "contextual"),
-    ("name-unknown", "zzz"),
-    ("name-blank", ""),
-    ("name-nul", "a\0b"),
-    ("name-endless", "a" * 5000),
-)
+    ("name-misspelt", "contextual3"), ("name-of-task", "contextual"), ("name-unknown", "zzz"),
+    ("name-blank", ""), ("name-nul", "a\0b"), ("name-endless", "a" * 5000),
+)  # fmt: skip
 
 #: Changes of a spec by ``--set`` that cannot be made.
 OVERRIDES: tuple[str, ...] = (
-    "network.hidden",
-    "=3",
-    ".hidden=3",
-    "network.=3",
-    "network hidden=3",
-    "network[x]=3",
-    "network.hidden=[1",
-    'title="a',
-    'title="a"\nhidden = 3',
-    "title = ",
-    "pathway[3].stage=1",
-    "pathway[9999999].stage=1",
-    "pathway.of_1.stage=1",
-    "network[0]=1",
-    "network.hidden.x=1",
-    f"{'a.' * 100}b=1",
-    "a=" + "1" * 20_000,
-)
+    "network.hidden", "=3", ".hidden=3", "network.=3", "network hidden=3", "network[x]=3",
+    "network.hidden=[1", 'title="a', 'title="a"\nhidden = 3', "title = ", "pathway[3].stage=1",
+    "pathway[9999999].stage=1", "pathway.of_1.stage=1", "network[0]=1", "network.hidden.x=1",
+    f"{'a.' * 100}b=1", "a=" + "1" * 20_000,
+)  # fmt: skip
 OVERRIDDEN = {
     "network": {"hidden": 10},
     "pathway": [{"name": "common"}, {"name": "off 1", "stage": 2}],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import subprocess
-import sys
 import tempfile
 import tomllib
 from fractions import Fraction
@@ -23,6 +21,7 @@ from symreln.specs.files import parse_toml
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
 from symreln.task_library.registry import SPECS, TASKS, spec_path
+from tests.own_process import imported
 from tests.specs import corpus
 from tests.specs.corpus import CSV, NPZ, X, Y, npz, own
 from tests.strategies import examples
@@ -361,9 +360,5 @@ def test_damaged_npz(data: st.DataObject):
 def test_loading_a_task_needs_no_heavy_library():
     """`derive` must start fast; tasks need flint, pydantic and numpy."""
     heavy = ("sympy", "scipy.sparse", "matplotlib", "sklearn")
-    code = (
-        "import sys; from symreln.task_library.load import load; load('contextual-3');"
-        f"print([name for name in {heavy} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    program = "from symreln.task_library.load import load; load('contextual-3')"
+    assert imported(program, *heavy) == []

@@ -36,10 +36,7 @@ STAGED = {
         "Y": [["{}", "0", "{}", "0"], ["0", "2", "0", "2"], ["1", "0", "-1", "0"]],
         "labels": {"context": [1, 1, 2, 2]},
     },
-    "pathway": [
-        {"name": "common"},
-        {"name": "one", "gate": "context == 1", "stage": 2},
-    ],
+    "pathway": [{"name": "common"}, {"name": "one", "gate": "context == 1", "stage": 2}],
     "network": PLAIN["network"],
 }
 

@@ -302,10 +302,7 @@ SPEC: dict[str, Any] = {
         "labels": {"kind": ["a", 'b "c" \\', "ü"], "place": [1, -2, 3]},
         "groups": {"inputs": {"few": [2, 0]}, "outputs": {"one": [0]}},
     },
-    "parameters": {
-        "g": {"positive": True, "value": "1/3"},
-        "h": {"minimum": "-1/2", "maximum": 7},
-    },
+    "parameters": {"g": {"positive": True, "value": "1/3"}, "h": {"minimum": "-1/2", "maximum": 7}},
     "validation": {"tolerance": "7.5%", "reason": "a reason"},
 }
 GAINS = {"name": "gains", "gate": ["g", "1/2", 0], "inputs": "few"}

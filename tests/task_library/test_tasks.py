@@ -28,15 +28,9 @@ def dataset(**options: object) -> Dataset:
 
 
 TREE_OF_EIGHT = [
-    "11111111",
-    "11110000",
-    "00001111",
-    "11000000",
-    "00110000",
-    "00001100",
-    "00000011",
+    "11111111", "11110000", "00001111", "11000000", "00110000", "00001100", "00000011",
     *("0" * i + "1" + "0" * (7 - i) for i in range(8)),
-]
+]  # fmt: skip
 
 
 def test_hierarchy_of_eight_is_the_published_tree():

@@ -11,11 +11,7 @@ import pytest
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.train import run
-from symreln.train.network import (
-    GatedEdge,
-    GatedNetwork,
-    GatedNode,
-)
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
 from symreln.train.trainers import train_gated_network, train_network
 from symreln.train.weights import LayerWeights
 from tests.train.kinds import data, make_settings

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from symreln.train.machine import Machine, machine
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates, train_deep_network, train_network
 from tests.cli.command import command
+from tests.own_process import imported
 from tests.train.kinds import KINDS, data, make_settings, matrices
 
 STEPS = 501  # 500 updates: what is promised
@@ -90,15 +89,8 @@ def test_trainers_take_the_machine_that_is_used_and_leave_the_data(library):
 
 
 def test_trainers_need_nothing_symbolic_and_no_other_library():
-    code = (
-        "import sys, symreln.train.trainers;"
-        "heavy = {'flint', 'sympy', 'mpmath', 'torch', 'scipy', 'symreln.exact'};"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert found.stdout.strip() == "[]"
+    heavy = ("flint", "sympy", "mpmath", "torch", "scipy", "symreln.exact")
+    assert imported("import symreln.train.trainers", *heavy) == []
 
 
 # -- the command line -----------------------------------------------------------------------------

@@ -11,19 +11,9 @@ from hypothesis import strategies as st
 
 from symreln.experiment.training import gated_network
 from symreln.train.chunk import _Batches
-from symreln.train.network import (
-    GatedEdge,
-    GatedNetwork,
-    GatedNode,
-    pathway_network,
-)
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, pathway_network
 from symreln.train.record import Recording
-from symreln.train.trainers import (
-    replay_gates,
-    train_deep_network,
-    train_gated_network,
-    train_gdln,
-)
+from symreln.train.trainers import replay_gates, train_deep_network, train_gated_network, train_gdln
 from symreln.train.weights import seed_children
 from tests.networks.examples import backpropagated, random_data, start
 from tests.networks.test_flow import arrays

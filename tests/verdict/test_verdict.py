@@ -25,10 +25,7 @@ SKEW_X, SKEW_Y = [[1, 1, 0], [0, 1, 2]], [[1, 0, 1], [0, 2, 1]]
 
 def test_level_of_the_whole_is_the_weakest_stage():
     derivation = derived("contextual n=4 C=3")
-    assert [s.verdict.level for s in derivation.stages] == [
-        Level.CLOSED,
-        Level.CLOSED_BY_SYMMETRY,
-    ]
+    assert [s.verdict.level for s in derivation.stages] == [Level.CLOSED, Level.CLOSED_BY_SYMMETRY]
     assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
     assert all(reason.startswith("stage ") for reason in derivation.verdict.reasons)
 
@@ -116,10 +113,7 @@ def test_what_no_basis_mends_is_said_not_to_close_rather_than_not_proven(targets
 
 def test_a_long_entry_is_about_a_decimal_in_a_sentence_and_exact_in_the_file():
     inputs = [["123456789/1000000007", "1/3"], ["22/7", "5/11"]]
-    tables = {
-        "dataset": {"X": inputs, "Y": [["1/999983", "2/5"]]},
-        "pathway": [{"name": "all"}],
-    }
+    tables = {"dataset": {"X": inputs, "Y": [["1/999983", "2/5"]]}, "pathway": [{"name": "all"}]}
     derivation = sr.derive(sr.load(tables))
     (reason,) = derivation.verdict.reasons
     assert reason.endswith("about 0.02915, not 0")

@@ -102,10 +102,7 @@ FORGERIES: dict[str, dict[str, tuple[str, Callable[[Json, list[Json]], object]]]
         ),
     },
     "white": {
-        "a coupling left out": (
-            r"couplings: .* complete",
-            lambda c, s: s[0]["couplings"].pop(),
-        ),
+        "a coupling left out": (r"couplings: .* complete", lambda c, s: s[0]["couplings"].pop()),
         "all left out": (
             "sums close",
             lambda c, s: (s[0].update(couplings=[]), _said(c, "closed")),
