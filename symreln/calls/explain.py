@@ -10,12 +10,12 @@ from typing import Any
 from symreln.base.jsonio import dumps
 from symreln.base.records import record
 from symreln.calls.answers import AbstractAnswer
+from symreln.calls.gates import gates_toml
 from symreln.errors import InputError
 from symreln.explain.explained import Explained, explained, network_of_weights
 from symreln.explain.explanation_page import SHARES, blocks, sentences, sketches
 from symreln.explain.history import check_history, read_history
 from symreln.explain.recorded import recorded
-from symreln.calls.gates import gates_toml
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
