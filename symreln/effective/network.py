@@ -325,7 +325,10 @@ class _Draws:
         """Return the first draws that have a horizon."""
         places = [place for place, each in enumerate(self.horizons) if each is not None][:count]
         horizons, turns = ([part[p] for p in places] for part in (self.horizons, self.turns))
-        closed = lambda: [self.closed()[place] for place in places]  # noqa: E731
+
+        def closed() -> list[State | None]:
+            return [self.closed()[place] for place in places]
+
         return replace(self, horizons=tuple(horizons), turns=tuple(turns), closed=closed)
 
     def units(self, way: Way) -> np.ndarray:
