@@ -114,7 +114,7 @@ def constants_text(constants: Iterable[Constant]) -> str:
 def printed_constants(derivation: Derivation) -> tuple[Constant, ...]:
     """Return the constants of what is judged; none without a network, or where one is drawn.
 
-    That are the printed formulas, or the effective network of gates from the data.
+    The printed formulas are judged, or the effective network where gates come from the data.
     """
     network = derivation.spec.network
     if network is None or derivation.by_edges:

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes, GatedData
     from symreln.specs.spec import NetworkSpec
-#: The same at the start, above which neither gradient descent nor the flow is followed.
+
+#: Relaxation of outputs a step at the start, above which neither gradient descent nor the flow is
+#: followed.
 _STIFFEST = 1000.0
 
 

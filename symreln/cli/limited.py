@@ -132,9 +132,10 @@ def _written_by(draft: Path) -> int | None:
     """Return the process that a draft's name is of, None where it is no draft.
 
     Example:
-        >>> written_by(draft_name(Path("derivation.json"))) == os.getpid()
+        >>> from symreln.base.jsonio import draft_name
+        >>> _written_by(draft_name(Path("derivation.json"))) == os.getpid()
         True
-        >>> written_by(Path("derivation.json"))
+        >>> _written_by(Path("derivation.json"))
     """
     found = re.fullmatch(r"\..*\.(\d+)-[0-9a-f]{12}\.tmp", draft.name)
     return found and int(found[1])

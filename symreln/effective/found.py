@@ -237,9 +237,9 @@ class FromData(Claim):
             for each in self.units
         )
         tried = tuple((way, str(n), percent(apart)) for way, n, apart in self.network.tried)
-        cost = {way: f"{n} units, {percent(apart)}" for way, n, apart in self.network.tried}
-        state = checked(state_lines(), "state at the horizon") if "closed form" in cost else ()
-        title = f"The state at the horizon, in closed form ({cost.get('closed form')} of the loss)"
+        closed = any(way == "closed form" for way, *_ in tried)
+        state = checked(state_lines(), "state at the horizon") if closed else ()
+        title = "The state at the horizon, in closed form"
         derived = DerivationLines(derived=state, title=title, elsewhere=True)
         return (
             say(

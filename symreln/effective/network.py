@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 #: Independent draws whose mean is the prediction: as many as these multiplications pay for, seconds
 #: of one core, at most and at least; and the seed of them.
 _PAID, _DRAWS, _SEED = 5e10, (40, 4), 43_043
-#: Multiplications that are refused, ten minutes of one core, and what a step costs beside them.
-_MOST_COST, _OVERHEAD = 2e13, 2e6
+#: Multiplications that are refused, ten minutes of one core; what a step costs beside them; and
+#: how much of that is too long beside given gates, as several ways follow the same steps.
+_MOST_COST, _OVERHEAD, _LONG = 2e13, 2e6, 4e11
 #: Outputs over targets at the horizon.
 EPSILON = 0.002
 #: Units that are followed in each draw: as many as the network has, at most these.
@@ -197,9 +198,10 @@ def effective_of(spec: Spec) -> EffectiveNetwork | None:
 
 
 def takes_minutes(spec: Spec) -> bool:
-    """Return whether not even one draw is paid for."""
-    data = spec.dataset
-    return _cost(descent_of(spec), data.inputs.shape, data.targets.shape) > _PAID
+    """Return whether not even one draw is paid for, or steps alone take minutes."""
+    data, descent = spec.dataset, descent_of(spec)
+    one = _cost(descent, data.inputs.shape, data.targets.shape)
+    return one > _PAID or _OVERHEAD * descent.steps > _LONG
 
 
 def _cost(descent: Descent, inputs: tuple[int, int], targets: tuple[int, int]) -> int:
@@ -354,7 +356,10 @@ class Draws:
         """Return the first draws that have a horizon."""
         places = [place for place, each in enumerate(self.horizons) if each is not None][:count]
         horizons, turns = ([part[p] for p in places] for part in (self.horizons, self.turns))
-        closed = lambda: [self.closed()[place] for place in places]  # noqa: E731
+
+        def closed() -> list[State | None]:
+            return [self.closed()[place] for place in places]
+
         return replace(self, horizons=tuple(horizons), turns=tuple(turns), closed=closed)
 
     def units(self, way: Way) -> np.ndarray:

@@ -2,8 +2,8 @@ r"""The law of gates beside trained networks: shares of the first stage's gates.
 
 Shares are of the weight Σ ‖w‖‖b‖ of a network's units, at every step that was recorded: of those
 whose gate at that step is one of the first stage's pathways'. The law is
-:mod:`symreln.claims.gate_law`. What units that leave do to the loss is in the effective network
-(:mod:`symreln.effective.network`).
+:mod:`symreln.claims.gate_law`. It does not say what units that leave do to the loss: the effective
+network (:mod:`symreln.effective.network`) does.
 """
 
 from __future__ import annotations

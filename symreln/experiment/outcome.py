@@ -69,8 +69,8 @@ class Validation(Immutable, Predictions):
         pairs: Every pair of curves that is compared, by their names in validation.json:
             "theory_vs_…" is the judged curve, "closed_vs_…" and "reduced_vs_…" are both;
             "effective_vs_relu" is the effective network, "mean_field_vs_relu" all units that are
-            followed for it, "flow_vs_…" the reduction by
-            infinitely small steps, "…_vs_aligned" what starts as closed forms assume.
+            followed for it, "flow_vs_…" the reduction by infinitely small steps, "…_vs_aligned"
+            what starts as closed forms assume.
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
         met: Whether units are where the effective network has them; None where gates are given.

@@ -394,7 +394,7 @@ def _mean_text(mean: float, spread: float, count: int) -> str:
     """Return a mean with its standard deviation, which one value has none of.
 
     Example:
-        >>> mean_text(0.795, 0.0123, 5), mean_text(0.795, 0.0, 1)
+        >>> _mean_text(0.795, 0.0123, 5), _mean_text(0.795, 0.0, 1)
         ('0.795 ± 0.012', '0.795')
     """
     return f"{mean:.3f} ± {spread:.3f}" if count > 1 else f"{mean:.3f}"

@@ -55,7 +55,7 @@ class _AffineCoupling:
     """E = offsets − matrix @ W, loss = ½‖targets − outputs @ W‖² + floor.
 
     Attributes:
-        shapes, rate: See :class:`_Coupling`.
+        shapes, rate: As of every coupling of :mod:`symreln.laws.block_flow`.
         offsets: Shape (entries,).
         matrix: Shape (entries, entries).
         targets: Shape (rows,).

@@ -354,7 +354,7 @@ def _formula(law: TwoLayer, case: str, faded: Any = None) -> sp.Expr:
 
 
 def _product(number: Any, factor: Any) -> Any:
-    """Return a product with a power that the number has no factor of; likewise."""
+    """Return a product with a power that the number has no factor of, as SymPy would in the end."""
     if number == 0 or factor.is_number:
         return number * factor
     factors = [each for each in sp.Mul.make_args(number) if each is not sp.S.One]

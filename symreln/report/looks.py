@@ -21,7 +21,7 @@ LIT = {PALETTE[0]: "#2d8cc1", OPEN: "#5c89b9"}
 
 #: What a curve is: the prediction that is judged (closed forms where they are printed), that of
 #: modes that start aligned, the integrated reduction or aligned modes beside it, the effective
-#: simulation, or what was trained.
+#: network, or what was trained.
 Role = Literal[
     "theory", "aligned theory", "reduction", "modes", "effective", "gdln", "aligned", "relu"
 ]

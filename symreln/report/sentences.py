@@ -39,7 +39,7 @@ def _titles(validation: Validation) -> dict[str, str]:
         "reduced": reduction,
         "effective": "effective network",
         "gdln": "GDLN",
-        "mean_field": "all units followed for it",
+        "mean_field": "unreduced effective network",
         "flow": "flow (infinitely small steps)",
         "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",

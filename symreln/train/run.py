@@ -103,10 +103,10 @@ def run_training(
         initial: Initial weights, one array (seeds, target, source) an edge; None to draw them.
         stds: Where they are drawn, of each edge (:func:`.weights.gaussian_weights`).
         streams: Likewise.
-        seeds: Networks to train, as with what follows.
+        seeds: How many networks to train.
         rng: Random streams.
         record: What to keep.
-        workers: Processes.
+        workers: Processes; None to choose.
 
     Raises:
         InputError: The training diverged.

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+import symreln as sr
 from symreln.effective import network as effective
 from symreln.effective.descent import Descent
 from symreln.effective.gate_flows import gate_flows, state_lines
@@ -123,6 +124,12 @@ def test_where_no_unit_grows_there_is_no_prediction():
     cube = np.array([[1.0 - 2 * (i >> k & 1) for i in range(8)] for k in range(3)])
     # Each half-space and its opposite see opposite parity: nothing drives a unit.
     assert effective_network(cube, cube.prod(axis=0)[None], SMALL) is None
+
+
+def test_many_steps_of_a_small_network_take_minutes_too():
+    few, many = (sr.load("xor", overrides=(f"network.steps={n}",)) for n in (2001, 1_000_000))
+    assert not effective.takes_minutes(few)
+    assert effective.takes_minutes(many)
 
 
 def test_the_closed_form_of_the_state_is_where_units_are():

@@ -12,6 +12,8 @@ import symreln as sr
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
 from symreln.experiment.training import gated_pathways
+from symreln.report.content import derivation_document
+from symreln.report.latex import render
 from symreln.specs.spec import Spec, ValidationSpec
 from symreln.task_library.load import load
 from tests.cases import contexts_spec, matrix_spec
@@ -86,6 +88,7 @@ def test_theory_agrees_with_relu_networks_on_xor():
         assert found.metrics[name] == near
         assert near.max_abs_over_initial < 0.05
     assert 0 < np.abs(few - whole).max() < 0.03 * whole[0]
+    assert "without the gates of the spec" in render(derivation_document(found.derivation, found))
     assert [a.pathway for a in found.split.alignment] == ["p1", "p2", "p3", "p4"]
 
 

@@ -10,6 +10,8 @@ import pytest
 import symreln as sr
 from symreln.errors import FloatRangeError, InputError, SpecError
 from symreln.gating import from_data
+from symreln.report.content import derivation_document
+from symreln.report.latex import render
 from symreln.specs.files import parse_toml
 from symreln.specs.reader import read_spec
 from symreln.specs.written_spec import spec_toml
@@ -180,6 +182,8 @@ def test_networks_are_judged_by_the_effective_network(xor):
     assert told["free_constants"] == 0
     assert told["metrics"]["effective_vs_relu"] == told["metrics"]["theory_vs_relu"]
     assert report.distance("theory_vs_relu") < 0.03
+    # It is what is judged here, and stands beside no given gates.
+    assert "without the gates of the spec" not in render(derivation_document(xor, report))
     # Units are where they are predicted: as near as two sets of draws would be.
     assert report.met.by_chance == pytest.approx(told["units"]["by_chance"])
     for apart, chance in zip(report.met.distances, report.met.by_chance, strict=True):

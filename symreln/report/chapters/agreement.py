@@ -31,6 +31,7 @@ from symreln.report.chapters.representations import representation_chapter
 from symreln.report.sentences import beside_clauses, metric_rows, outcome_words
 
 if TYPE_CHECKING:
+    from symreln.effective.network import EffectiveNetwork
     from symreln.experiment.strengths import ModeMeasured
 
 #: Modes whose strengths are listed; more are counted.
@@ -113,10 +114,17 @@ def loss_figure(validation: Validation) -> Figure:
             ". Area and thin lines beside a curve: 5 % and 95 % quantiles over seeds, visible "
             "where they are wider than the curve. Triangles: drop times, one above the other "
             "where they coincide.",
+            " The effective network knows the data alone, not the gates of the spec."
+            * (_beside(validation) is not None),
             " Losses are means over samples; training descends their sum." if descends_sum else "",
         ),
         alt="Loss against steps on a linear and a logarithmic scale.",
     )
+
+
+def _beside(validation: Validation) -> EffectiveNetwork | None:
+    """Return the effective network where it stands beside what is judged."""
+    return None if validation.judged == "effective" else validation.effective
 
 
 def _networks(validation: Validation) -> str:
@@ -178,6 +186,7 @@ def _modes(validation: Validation) -> list[Block]:
     for mode in sorted(validation.modes, key=lambda mode: -mode.plateau):
         by_label.setdefault(mode.label, {})[mode.subject] = mode
     shown, late = list(by_label.items())[:MOST_MODES], "half-time error"
+    more = len(by_label) - len(shown)
     table = Table(
         header=("strength", "GDLN", late, validation.network_name, late),
         rows=tuple(_mode_row(label, found, validation.tolerance) for label, found in shown),
@@ -186,8 +195,8 @@ def _modes(validation: Validation) -> list[Block]:
             "decreasing plateau: the largest error over the looked-at steps as a share of the "
             "plateau, and the predicted minus the measured half-time in steps, with intervals of "
             "single modes. A unit of the ReLU network counts for the pathway whose gate is nearest "
-            "to its outputs. {left}",
-            left=f"{len(by_label) - len(shown)} more are in validation.json.",
+            "to its outputs.{left}",
+            left=f" {more} more are in validation.json." if more else "",
         ),
         alignment="lrrrr",
     )
@@ -236,7 +245,8 @@ def _gates(validation: Validation) -> list[Block]:
             caption=(
                 "Share of the weight whose gate is one of the first stage's: by the law of gates "
                 "(line) and in the trained networks (dots: mean, bars: range). No trained network "
-                "enters the law, which is of first order: units that have left move nobody."
+                "enters the law. It is of first order: it leaves out what units that have left "
+                "the gates do to the others."
             ),
             alt="Predicted and measured shares of gates against steps.",
         )
@@ -245,21 +255,21 @@ def _gates(validation: Validation) -> list[Block]:
 
 
 def _effective(validation: Validation) -> list[Block]:
-    """Return what the data alone predict, or why there is no effective network."""
-    found = validation.effective
-    if found is None:
-        if validation.drift is None:
-            return []
-        return [say("**Effective network**: none, {why}.", why=validation.no_effective)]
-    return [
-        say(
-            f"**Effective network**: {found.count} units, from the data alone and without the "
-            f"gates of the spec, followed from step {found.horizon} on; they move between gates "
-            "as units of the network do. It has its start from units that grow alone, is never "
-            "judged where gates are given, and its Monte Carlo error is "
-            f"{percent(found.error)} of $L(0)$."
-        )
-    ]
+    """Return what the data alone predict beside given gates, or why they predict nothing."""
+    found = _beside(validation)
+    if found is not None:
+        return [
+            say(
+                f"**Effective network**: {found.count} units, predicted from the data alone, "
+                f"without the gates of the spec. It starts at step {found.horizon} from hidden "
+                "units that have grown alone until then. Its units move between gates as those of "
+                "the network do. It is not judged, as gates are given. Its Monte Carlo error is "
+                f"{percent(found.error)} of $L(0)$."
+            )
+        ]
+    if validation.drift is None or validation.effective is not None:
+        return []
+    return [say("**Effective network**: none, {why}.", why=validation.no_effective)]
 
 
 def _alignment(validation: Validation) -> list[Block]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.exact.algebraic import AlgebraicNumber
 
 #: Modes up to which all are on the first page, and modes of one pathway that are printed at all.
 MOST_FIRST, MOST_ROWS = 10, 40
