@@ -14,7 +14,7 @@ from symreln.base.records import record
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.derive import Derivation
 from symreln.calls.gates import gates_toml
-from symreln.errors import InputError
+from symreln.errors import InputError, NotSupportedError
 from symreln.explanation.explained import Explained, explained, network_of_weights
 from symreln.explanation.history import check_history, read_history
 from symreln.explanation.page import SHARES, blocks, sentences, sketches
@@ -29,6 +29,8 @@ from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
 
 _FORMAT = "symreln-explanation/1"
+#: Multiplications at all looks that samples are drawn for, and how few of them; seed of the draw.
+_MOST_COST, _FEWEST, _SEED = 2e11, 200, 44_002
 #: Decimals of the bias that targets are read without.
 _DIGITS = 4
 
@@ -42,24 +44,35 @@ class Explanation(AbstractAnswer):
         given: The user's own losses, shape (T,), or None.
         fitted: How many numbers were measured on the network: its rate and its initial scale,
             where no spec gives them.
+        drawn: How many samples all this is of; None where it is of all.
+        samples: How many there are; 0 where a spec has them.
     """
 
     found: Explained
     given: Any
     fitted: int
+    drawn: int | None
+    samples: int
 
     @property
     def derivation(self) -> Derivation:
-        """The derivation of the network's gates."""
+        """The derivation of the network's gates.
+
+        Raises:
+            NotSupportedError: Nothing is derived of so many inputs.
+        """
+        if self.found.derivation is None:
+            msg = f"explain: there is no derivation: {self.found.why_not}"
+            raise NotSupportedError(msg)
         return Derivation.of(self.found.derivation)
 
     def to_spec(self) -> Spec:
         """Return a spec with the network's gates, for ``derive`` and ``run``."""
-        return self.found.derivation.spec
+        return self.found.spec
 
     def to_json(self) -> dict[str, Any]:
         """Return what explanation.json says."""
-        found, encode = self.found, Encoder.of(self.found.derivation.spec)
+        found, encode = self.found, Encoder.of(self.found.spec)
         losses = found.found.losses
         apart = None if self.given is None else float(abs(self.given - losses).max() / losses[0])
         modes = {mode.pathway: mode for mode in reversed(found.modes)}
@@ -78,6 +91,7 @@ class Explanation(AbstractAnswer):
                 "standard_error": found.found.spread,
             },
             "rate": {"value": found.rate, "measured": found.found.rate, "off": found.found.off},
+            "samples": {"drawn": self.drawn, "of": self.samples or None},
             "begins": int(found.found.steps[found.found.begins]),
             "windows": [
                 {
@@ -125,7 +139,7 @@ class Explanation(AbstractAnswer):
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        yield from sentences(self.found)
+        yield from self._said()
         for drop in self.found.units.timeline[:8]:
             yield (
                 f"  step {drop.step}: units of {', '.join(drop.units[:4])} grow, loss "
@@ -138,25 +152,33 @@ class Explanation(AbstractAnswer):
                     f"{row.distance_after:.2%} of L(0)"
                 )
 
+    def _said(self) -> Iterator[str]:
+        yield from sentences(self.found)
+        if self.drawn is not None:
+            spread = f"{self.found.found.spread:.1%}"
+            yield (
+                f"all this is of {self.drawn} of {self.samples} samples, drawn once: the standard "
+                f"error of the loss is at most {spread} of L(0)"
+            )
+
     def files(self) -> dict[str, str | bytes]:
         """Return explanation.json, the documents with their figures, and spec.toml."""
-        derivation = self.found.derivation
-        made = begin_to_draw(sketches(self.found), pdf=True)
-        _, drawn = begin_drawings(derivation, None, pdf=True)
-        own = made()
-        others = tuple(each for each in drawn() if each.name not in {x.name for x in own})
-        chapters = derivation_chapters(derivation, None, [each.name for each in others])
-        document = replace(
-            whole_document(derivation, (*blocks(self.found), *chapters), (*own, *others)),
-            title=derivation.spec.title or "A network explained",
-            subtitle="A trained network, explained by symreln",
+        derivation, spec = self.found.derivation, self.found.spec
+        said = blocks(self.found, list(self._said()))
+        own = begin_to_draw(sketches(self.found), pdf=True)()
+        others, chapters = (), ()
+        if derivation is not None:
+            _, drawn = begin_drawings(derivation, None, pdf=True)
+            others = tuple(each for each in drawn() if each.name not in {x.name for x in own})
+            chapters = derivation_chapters(derivation, None, [each.name for each in others])
+        document = whole_document(
+            spec, (*said, *chapters), (*own, *others), "A trained network, explained by symreln"
         )
         files: dict[str, str | bytes] = {"explanation.json": dumps(self.to_json())}
         for each in document_formats(()):
             files[each.file.replace("derivation", "explanation")] = each.render(document)
         for drawing in (*own, *others):
             files[f"figures/{drawing.name}.pdf"] = drawing.pdf
-        spec = derivation.spec
         return files | {"spec.toml": gates_toml(spec, spec.pathways, spec.title)}
 
 
@@ -190,7 +212,9 @@ def explain(
 def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Samples) -> Explanation:
     """Explain an open history; arguments as above."""
     plain = {"hidden": history.hidden, "init_std": 1, "learning_rate": 1, "steps": 2}
+    drawn, whole = None, 0
     if targets is not None:
+        spec, targets, drawn, whole = _drawn(history, spec, targets, samples)
         spec = spec_of_data(spec, targets, samples=samples, network=network or plain)
     elif not isinstance(spec, Spec):
         msg = "explain: found no targets. Give a spec, or X and Y: sr.explain(history, X, Y)"
@@ -207,9 +231,7 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Sampl
     check_history(history, data.n_x, data.n_y)
     found = recorded(history, *data.arrays)
     if given is None:
-        measured = spec_of_data(
-            data.arrays[0].T, data.arrays[1].T, network=network_of_weights(history, found)
-        ).network
+        measured = spec_of_data([[1]], [[1]], network=network_of_weights(history, found)).network
     else:
         measured = given
     if history.biased or history.output_bias is not None:  # inputs and targets of the units alone
@@ -218,7 +240,29 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Sampl
     asked = replace(numbers, dataset=data, network=measured, pathways=(), find="data")
     explanation = explained(history, asked, found)
     fitted = 2 * (given is None)
-    return Explanation(found=explanation, given=history.losses, fitted=fitted)
+    return Explanation(
+        found=explanation, given=history.losses, fitted=fitted, drawn=drawn, samples=whole
+    )
+
+
+def _drawn(
+    history: Any, inputs: Any, targets: Any, samples: Samples
+) -> tuple[Any, Any, int | None, int]:
+    """Return data, or samples that are drawn of them where all take too long.
+
+    Returns:
+        X, Y, how many samples are drawn, or None where all are there, and how many there are.
+    """
+    shape, axis = np.shape(inputs), 0 if samples == "rows" else 1
+    if len(shape) != 2 or np.shape(targets)[axis : axis + 1] != shape[axis : axis + 1]:
+        return inputs, targets, None, 0  # which the reader refuses
+    each = len(history.steps) * history.hidden * 2 * (history.inputs + history.outputs)
+    count = int(max(_FEWEST, _MOST_COST // each))
+    if count >= shape[axis]:
+        return inputs, targets, None, shape[axis]
+    chosen = np.sort(np.random.default_rng(_SEED).choice(shape[axis], count, replace=False))
+    parts = (np.take(np.asarray(part), chosen, axis=axis) for part in (inputs, targets))
+    return *(part.astype(float) for part in parts), count, shape[axis]
 
 
 def _strength(mode: Any) -> dict[str, Any] | None:

@@ -99,16 +99,21 @@ class _Group:
     Attributes:
         signs: The gate of most of the strength, 1 open, -1 closed, 0 on the boundary, shape (P,).
         share: Of the strength of all units.
-        moment: M, shape (n_x + rank, n_x + rank).
+        held: (w, b) of the units, shape (units, n_x + rank).
         leading: Share of M's largest eigenvalue in its trace.
         direction: Its eigenvector, of the sign that units have.
     """
 
     signs: np.ndarray
     share: float
-    moment: np.ndarray
+    held: np.ndarray
     leading: float
     direction: np.ndarray
+
+    @property
+    def moment(self) -> np.ndarray:
+        """M, shape (n_x + rank, n_x + rank)."""
+        return self.held.T @ self.held
 
 
 @record(eq=False)
@@ -373,6 +378,10 @@ class Draws:
         most = max(map(len, parts))
         return np.array([np.pad(each, ((0, most - len(each)), (0, 0))) for each in parts])
 
+    def least(self, way: Way) -> int:
+        """Return how many units the first draw takes at least."""
+        return sum(1 for _ in _clusters(next(filter(None, self.horizons)), way))
+
     def starts(self, way: Way) -> list[int]:
         """Return the step of the horizon of every draw, the last step where it has none."""
         last = self.descent.steps - 1
@@ -482,15 +491,18 @@ def _gates(horizon: Horizon, *, single: bool) -> list[np.ndarray]:
     return sorted(alive, key=lambda part: -horizon.sizes[part].sum())
 
 
-def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
-    """Yield the gates that hold nearly all of the strength, those of nearly one direction as one.
+def _clusters(horizon: Horizon, way: Way) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    """Yield the direction of the strongest of some gates, and the units of each of these.
+
+    They are the gates that hold nearly all of the strength, those of nearly one direction as one.
 
     Args:
         horizon: The units.
         way: Which gates are taken together, and how many are kept.
     """
     gates = _gates(horizon, single=way.single)
-    total, kept, groups = sum(horizon.sizes[part].sum() for part in gates), 0.0, []
+    total, kept = sum(horizon.sizes[part].sum() for part in gates), 0.0
+    means, found = np.zeros((len(gates), horizon.directions.shape[1])), list[list[np.ndarray]]()
     for part in gates:
         if kept >= way.held * total:
             break
@@ -498,21 +510,33 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
         kept += sizes.sum()
         mean = sizes @ horizon.directions[part]
         mean /= np.linalg.norm(mean) or 1.0
-        near = max(groups, key=lambda group: group[0] @ mean, default=None)
-        if near is not None and near[0] @ mean >= way.alike:
-            near[1].append(part)
+        along = means[: len(found)] @ mean
+        near = int(along.argmax()) if found else -1
+        if found and along[near] >= way.alike:
+            found[near].append(part)
         else:
-            groups.append((mean, [part]))
-    for mean, parts in groups:
+            means[len(found)] = mean
+            found.append([part])
+    yield from zip(means, found, strict=False)
+
+
+def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
+    """Yield the gates of :func:`_clusters` with their moments."""
+    alive = (horizon.signs > 0).any(axis=1)
+    total = horizon.sizes[alive].sum()
+    for mean, parts in _clusters(horizon, way):
         members = np.concatenate(parts)
-        q, sizes = horizon.directions[members], horizon.sizes[members]
-        moment = (q.T * sizes) @ q
-        values, vectors = np.linalg.eigh(moment)
-        leading = vectors[:, -1] * (1.0 if vectors[:, -1] @ mean >= 0 else -1.0)
+        sizes = horizon.sizes[members]
+        held = np.sqrt(sizes)[:, None] * horizon.directions[members]
+        # The smaller one of the two products has all eigenvalues that are not 0.
+        few = len(held) < held.shape[1]
+        values, vectors = np.linalg.eigh(held @ held.T if few else held.T @ held)
+        leading = vectors[:, -1] @ held if few else vectors[:, -1]
+        leading = leading / np.linalg.norm(leading) * (1.0 if leading @ mean >= 0 else -1.0)
         yield _Group(
             signs=horizon.signs[parts[0][0]],
             share=float(sizes.sum() / total),
-            moment=moment,
+            held=held,
             leading=float(values[-1] / values.sum()),
             direction=leading,
         )
@@ -534,7 +558,7 @@ def _units(horizon: Horizon, state: State | None, way: Way, rng: np.random.Gener
                 for g in groups
             ]
         )
-    lengths = [np.sqrt(group.direction @ group.moment @ group.direction) for group in groups]
+    lengths = [np.linalg.norm(group.held @ group.direction) for group in groups]
     return np.array([n * group.direction for n, group in zip(lengths, groups, strict=True)])
 
 

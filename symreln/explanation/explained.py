@@ -8,6 +8,7 @@ derived of these, and set beside what the recorded weights do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,14 @@ from symreln.claims.prediction import of_given_gates, predict_training
 from symreln.claims.solve import at_values
 from symreln.effective.descent import Look
 from symreln.effective.found import FromData, from_units
+from symreln.effective.timeline import drops_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.measured_gates import GateLawMeasured, measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import ModeMeasured, network_strengths
 from symreln.explanation.recorded import Recorded
 from symreln.explanation.replayed import Replayed, replay
-from symreln.gating.from_data import with_gates_of
+from symreln.gating.from_data import MOST_INPUTS, with_gates_of
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.pipeline.derive import derive
 from symreln.train.run import TrainingRun
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
     from symreln.explanation.history import History
     from symreln.specs.spec import Spec
 
-#: Looks at which units are kept, and samples of gates times units at these together.
-_LOOKS, _GATED = 40, 5e7
+#: Looks at which units are kept.
+_LOOKS = 40
+#: Gates that are told apart where nothing is derived of them.
+_GATES = 16
 
 
 @record
@@ -89,12 +93,13 @@ class Explained:
         fixed: Distance to the network of all units replayed with the gates that they are nearest
             to; None where that takes minutes.
         units: Its gates as those of data alone are said.
-        derivation: Of the spec with these gates.
+        spec: With these gates.
+        windows: Gates over time.
+        derivation: Of that; None where inputs are many.
         prediction: By these gates at every step; None where there is none.
         why_not: Why there is none, or "".
         modes: Strengths over time beside their formulas.
         law: The law of gates beside the network's; None where there is none.
-        windows: Gates over time.
     """
 
     found: Recorded
@@ -102,12 +107,13 @@ class Explained:
     replayed: Replayed
     fixed: float | None
     units: FromData
-    derivation: Derivation
-    prediction: Prediction | None
-    why_not: str
-    modes: tuple[ModeMeasured, ...]
-    law: GateLawMeasured | None
+    spec: Spec
     windows: tuple[Window, ...]
+    derivation: Derivation | None = None
+    prediction: Prediction | None = None
+    why_not: str = ""
+    modes: tuple[ModeMeasured, ...] = ()
+    law: GateLawMeasured | None = None
 
     @cached_property
     def left(self) -> tuple[Left, ...]:
@@ -190,26 +196,33 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     replayed = replay(found, weights, rate)
     looks = _looks(history, found)
     units = replayed.standing(found, looks)
-    derivation = derive(with_gates_of(spec, units))
+    large = len(found.x) > MOST_INPUTS
+    spec = with_gates_of(spec, units, len(found.x) * _GATES if large else MOST_INPUTS)
+    gates = np.array([gate_floats(pathway) for pathway in spec.pathways])
+    windows = tuple(_windows(found, spec, gates, looks))
+    fixed = replayed.held(found, gates)
+    whole = {"found": found, "rate": rate, "replayed": replayed, "fixed": fixed, "windows": windows}
+    if large:
+        said = FromData(network=units, spec=spec, half_times={})
+        why = f"exact residuals of {len(found.x)} inputs take minutes"
+        return Explained(**whole, units=said, spec=replace(spec, find=""), why_not=why)
+    derivation = derive(spec)
     numbers = of_given_gates(derivation.ask(at_values))
     prediction, why = None, ""
     try:
         prediction = predict_training(numbers)
     except (InputError, NotSupportedError) as error:
         why = str(error)
-    run = _run(history, found, numbers, looks)
+    run = _run(history, found, gates, looks)
     return Explained(
-        found=found,
-        rate=rate,
-        replayed=replayed,
-        fixed=replayed.held(found, np.array([gate_floats(p) for p in numbers.spec.pathways])),
+        **whole,
+        spec=of_given_gates(derivation).spec,
         units=from_units(units, numbers),
         derivation=of_given_gates(derivation),
         prediction=prediction,
         why_not=why,
         modes=() if prediction is None else network_strengths(numbers, prediction, run),
         law=measured_gate_law(numbers, run),
-        windows=tuple(_windows(found, numbers, looks)),
     )
 
 
@@ -251,10 +264,9 @@ def _looks(history: History, found: Recorded) -> tuple[Look, ...]:
 
 
 def _run(
-    history: History, found: Recorded, numbers: Derivation, looks: tuple[Look, ...]
+    history: History, found: Recorded, gates: np.ndarray, looks: tuple[Look, ...]
 ) -> TrainingRun:
     """Return the recorded weights as what a training of one network records."""
-    gates = np.array([gate_floats(pathway) for pathway in numbers.spec.pathways])
     n_x, activity, weight, maps = len(found.x), [], [], []
     for look in looks:
         seen, units = look.seen(found.x), look.units[0].astype(float)
@@ -263,14 +275,12 @@ def _run(
         weight.append(look.sizes(found.x))
         owned = [units[nearest == place] for place in range(len(gates))]
         maps.append([own[:, n_x:].T @ own[:, :n_x] for own in owned])
-    network = numbers.spec.network
-    assert network is not None
     return TrainingRun(
         settings=TrainingSettings(
             hidden=history.hidden,
-            init_std=float(network.init_std),
-            learning_rate=float(network.learning_rate),
-            loss=network.loss,
+            init_std=1.0,
+            learning_rate=1.0,
+            loss="mean",
             steps=int(found.steps[-1]) + 1,
         ),
         losses=found.at_all_steps(found.losses)[None],
@@ -284,15 +294,13 @@ def _run(
     )
 
 
-def _windows(found: Recorded, numbers: Derivation, looks: tuple[Look, ...]) -> Iterator[Window]:
-    from symreln.effective.timeline import drops_of
-
+def _windows(
+    found: Recorded, spec: Spec, gates: np.ndarray, looks: tuple[Look, ...]
+) -> Iterator[Window]:
     begin, last = looks[0].step, looks[-1].step
     drops = drops_of(found.at_all_steps(found.losses), begin)
-    ends = [begin, *(end for _, (_, end), _ in drops)]
-    ends = sorted({*ends, last})
-    pathways = numbers.spec.pathways
-    gates = np.array([gate_floats(pathway) for pathway in pathways])
+    ends = sorted({begin, *(end for _, (_, end), _ in drops), last})
+    pathways = spec.pathways
     steps = np.array([look.step for look in looks])
     before = 0
     for end in ends:

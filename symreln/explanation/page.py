@@ -72,9 +72,14 @@ def sentences(found: Explained) -> Iterator[str]:
     )
 
 
-def blocks(found: Explained) -> tuple[Block, ...]:
-    """Return the chapter on a network."""
-    first, *more = [f"{each[:1].upper()}{each[1:]}." for each in sentences(found)]
+def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
+    """Return the chapter on a network.
+
+    Args:
+        found: What is said of it.
+        said: Its sentences.
+    """
+    first, *more = [f"{each[:1].upper()}{each[1:]}." for each in said]
     parts = (
         say("{said}", said=Strong(first)),
         Items(tuple(map(typeset, more))),

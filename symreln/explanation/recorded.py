@@ -157,13 +157,26 @@ def _rate(
         if len(found) == _INTERVALS or (found and paid > _MOST_COST) or not changes[place]:
             break
         ends = _units(history, place), _units(history, place + 1)
-        measured = _measured_rate(*ends, steps, partial(_down, x=x, y=y, biased=biased))
+        down = partial(_down, x=x, y=y, biased=biased)
+        far = paid > _MOST_COST
+        measured = _along(*ends, steps, down) if far else _measured_rate(*ends, steps, down)
         if measured is not None:
             found.append(measured)
     if not found:
         return None, 1.0
     rates, off = np.array(found).T
     return float(np.median(rates)), float(np.median(off))
+
+
+def _along(
+    begin: np.ndarray, end: np.ndarray, steps: int, down: Callable[[np.ndarray], np.ndarray]
+) -> tuple[float, float] | None:
+    """Return the same from the gradients at both looks alone, where descent takes too long."""
+    change, mean = end - begin, (down(begin) + down(end)) / 2
+    size = np.linalg.norm(mean) or np.inf
+    along = float(np.vdot(change, mean) / size)
+    off = float(np.sqrt(max(0.0, 1 - np.square(along) / np.square(change).sum())))
+    return (along / (steps * float(size)), off) if along > 0 else None
 
 
 def _measured_rate(

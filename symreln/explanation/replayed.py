@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ROTATIONS, _SEED = 2, 44_001
 #: Multiplications of a replay of all units above which it is left out.
 _MOST_COST = 6e10
+#: Inputs times samples above which it takes long to settle on a gate.
+_SETTLED = 5e4
 #: Steps of a replay at most: several of the network's are one where these are many.
 _MOST_STEPS = 10_000
 #: w·x over its largest below which a sample is on a unit's boundary.
@@ -89,6 +91,8 @@ class Replayed:
         losses = found.at_all_steps(found.losses)[None]
         network = self.draws.standing(self.way, losses, looks)
         groups = []
+        if found.x.size > _SETTLED:
+            return network
         for group in network.groups:
             settled = next(settled_gates(found.x, found.y, group.direction[None]), group.signs)
             groups.append(replace(group, signs=settled.astype(int)))
@@ -145,6 +149,8 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
         whole = ReplayPoint(len(horizon.sizes), WHOLE.name, _far(found, steps, losses))
     for way in _WAYS:
+        if _ROTATIONS * draws.least(way) > len(horizon.sizes):
+            continue
         units = draws.units(way)
         count = units.shape[1]
         # A replay that costs more than that of all units reduces too little to be looked at.

@@ -36,7 +36,7 @@ _DRIVEN = 1e-9
 #: Clusters of later gates at most, and the seed of their starts.
 _CLUSTERS, _SEED = 8, 43_044
 #: Inputs of all pathways together at most: exact residuals of ordinary numbers take their cube.
-_MOST_INPUTS = 256
+MOST_INPUTS = 256
 
 
 @phase("gates from the data")
@@ -64,20 +64,21 @@ def with_gates(spec: Spec) -> Spec:
     return with_gates_of(spec, network)
 
 
-def with_gates_of(spec: Spec, network: EffectiveNetwork) -> Spec:
+def with_gates_of(spec: Spec, network: EffectiveNetwork, most_inputs: int = MOST_INPUTS) -> Spec:
     """Return a spec with pathways that have the gates of an effective network.
 
     Args:
         spec: Without pathways, with a network, and with a value for every parameter.
         network: Of its data.
+        most_inputs: Of all pathways together.
     """
     numbers = spec.at_values()
     inputs, targets = numbers.dataset.arrays
-    gates = [*_first(network, numbers.dataset, max(1, min(_MOST, _MOST_INPUTS // len(inputs))))]
+    gates = [*_first(network, numbers.dataset, max(1, min(_MOST, most_inputs // len(inputs))))]
     stages = [1] * len(gates)
     left, reached = _left(inputs, targets, gates), network.losses[-1] + _LEFT * network.losses[0]
     if 0.5 * np.square(left).sum() / len(left.T) > reached:
-        room = _MOST_INPUTS // len(inputs) - len(gates)
+        room = most_inputs // len(inputs) - len(gates)
         later = [*_later(network, inputs, gates, min(_CLUSTERS, room))]
         gates, stages = gates + later, stages + [2] * len(later)
     names = _names(spec.dataset, gates)

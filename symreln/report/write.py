@@ -111,7 +111,7 @@ def _write_documents(
     names, drawn = figures
     chapters = derivation_chapters(derivation, validation, names)
     drawings = tuple(ComingDrawing(name, drawn) for name in names)
-    document = whole_document(derivation, chapters, drawings)
+    document = whole_document(derivation.spec, chapters, drawings)
     made = []
     for each in wanted:
         shown = document if full or each.folds else on_paper(document)
