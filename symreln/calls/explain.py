@@ -20,6 +20,7 @@ from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
 from symreln.report.formats import document_formats
+from symreln.report.saved_documents import document_files, saved_document
 from symreln.report.sketch import begin_to_draw
 from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
@@ -147,10 +148,8 @@ class Explanation(AbstractAnswer):
             subtitle="A trained network, explained by symreln",
         )
         files: dict[str, str | bytes] = {"explanation.json": dumps(self.to_json())}
-        for each in document_formats(()):
-            files[each.file.replace("derivation", "explanation")] = each.render(document)
-        for drawing in (*own, *others):
-            files[f"figures/{drawing.name}.pdf"] = drawing.pdf
+        files |= document_files(document, document_formats(()), None, stem="explanation")
+        files |= saved_document(document, None, "explanation")
         spec = derivation.spec
         return files | {"spec.toml": gates_toml(spec, spec.pathways, spec.title)}
 

@@ -39,14 +39,7 @@ def open(directory: str | Path) -> Derivation:
         >>> again.modes[0].s, again.spec == sr.load("linear-hierarchy")
         (sqrt(15)/8, True)
     """
-    if not isinstance(directory, str | os.PathLike):
-        msg = f"open: found {shown(directory)}; give the folder that derivation.save(dir) wrote"
-        raise InputError(msg)
-    folder = Path(directory)
-    if not folder.is_dir():
-        found = f"a file, {folder}; give its folder" if folder.is_file() else f"no folder {folder}"
-        msg = f"open: found {found}"
-        raise InputError(msg)
+    folder = folder_of(directory, "open")
     content, certificate = _found(folder, _DERIVATION), None
     said = content.get("provenance") if isinstance(content, dict) else content
     if said is not None or (folder / CERTIFICATE).exists():  # most graphs have none
@@ -69,6 +62,23 @@ def open(directory: str | Path) -> Derivation:
         )
         raise CertificateError(msg)
     return derivation
+
+
+def folder_of(directory: object, call: str) -> Path:
+    """Return a folder of results; refuse what is none.
+
+    Raises:
+        InputError: It is no folder.
+    """
+    if not isinstance(directory, str | os.PathLike):
+        msg = f"{call}: found {shown(directory)}; give the folder that derivation.save(dir) wrote"
+        raise InputError(msg)
+    folder = Path(directory)
+    if not folder.is_dir():
+        found = f"a file, {folder}; give its folder" if folder.is_file() else f"no folder {folder}"
+        msg = f"{call}: found {found}"
+        raise InputError(msg)
+    return folder
 
 
 def _found(folder: Path, name: str) -> Any:

@@ -21,8 +21,10 @@ from symreln.base.rounding import percent
 from symreln.claims.integration import gate_floats
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation, StageDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.train.run import TrainingRun
 
 
@@ -124,7 +126,9 @@ def gates_held(
     if not ends:
         return unended
     places = [int(np.argmax(recorded >= end)) if end <= recorded[-1] else -1 for _, end in ends]
-    shares = [_share(numbers, network, place, int(recorded[place])) for place in places]
+    shares = [
+        _share(_phase(numbers, int(recorded[place])).pathways, network, place) for place in places
+    ]
     return GatesHeld(
         stages=tuple(name for name, _ in ends),
         steps=tuple(int(recorded[place]) for place in places),
@@ -133,14 +137,44 @@ def gates_held(
     )
 
 
-def _share(numbers: Derivation, network: TrainingRun, place: int, step: int) -> np.ndarray:
+def pathway_shares(
+    numbers: Derivation, network: TrainingRun | None
+) -> tuple[tuple[str, ...], np.ndarray] | None:
+    """Return names of pathways, and which share of the weight has the gate of each at every look.
+
+    A unit with samples on its boundary may have the gates of several. None where the units' gates
+    were not recorded, or are not the pathways'.
+
+    Args:
+        numbers: Without free parameters.
+        network: The trained networks; None for none.
+
+    Returns:
+        The names, and the shares, shape (seeds, K, names).
+    """
+    seen = set() if network is None else {"activity", "boundary", "contribution"}
+    if network is None or not numbers.known.gates.holds or seen - network.snapshots.keys():
+        return None
+    names = tuple(dict.fromkeys(p.name for _, each in numbers.phases for p in each.pathways))
+    shares = np.zeros((network.seeds, len(network.snapshot_steps), len(names)))
+    for place, step in enumerate(network.snapshot_steps):
+        for pathway in _phase(numbers, step).pathways:
+            found = _share((pathway,), network, place)
+            shares[:, place, names.index(pathway.name)] = found
+    return names, shares
+
+
+def _phase(numbers: Derivation, step: int) -> Derivation:
+    return [derivation for first, derivation in numbers.phases if first <= step][-1]
+
+
+def _share(pathways: Iterable[PathwayDerivation], network: TrainingRun, place: int) -> np.ndarray:
     """Return the share of every network at one of the recorded steps, shape (seeds,)."""
-    phase = [derivation for first, derivation in numbers.phases if first <= step][-1]
     activity = network.snapshots["activity"][:, place] > 0
     either = network.snapshots["boundary"][:, place]
     weight = network.snapshots["contribution"][:, place]
     ours = np.zeros(weight.shape, dtype=bool)
-    for pathway in phase.pathways:
+    for pathway in pathways:
         spec = pathway.effective.pathway
         fits = (activity == (gate_floats(spec) > 0)) | either
         fits[..., list(spec.boundary)] = True

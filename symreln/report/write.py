@@ -9,20 +9,20 @@ from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.document_model import ComingDrawing, on_paper
+from symreln.document.document_model import ComingDrawing
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_formats
 from symreln.report.results_folder import CERTIFICATE, together, write_files
+from symreln.report.saved_documents import document_files, saved_document
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from symreln.document.document_model import Drawing
+    from symreln.document.document_model import Document, Drawing
     from symreln.experiment.outcome import Validation
-    from symreln.report.formats import Format
     from symreln.report.latex_style import Style
 
     #: Names of figures, and what returns them when they are drawn.
@@ -41,6 +41,8 @@ def write_derivation(
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
+    With a confrontation also document.json, from which the same documents are rendered again.
+
     Args:
         derivation: What is written.
         directory: Folder, made if it is not there.
@@ -58,18 +60,20 @@ def write_derivation(
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
     documents = document_formats(wanted)
-    pdf = any(each.latex for each in documents)
+    pdf = validation is not None or any(each.latex for each in documents)
     with together(Path(directory)) as draft:
-        if documents:
-            begin_gate_law(derivation)
-        figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
+        coming = None
+        if documents or validation is not None:
+            coming = begin_document(derivation, validation, pdf=pdf)
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
-        if figures is not None:
-            written += _write_documents(
-                derivation, validation, figures, draft.folder, documents, style, full
-            )
+        if coming is not None:
+            document, proof = coming(), derivation.ask(certificate)
+            files = document_files(document, documents, proof, style=style, full=full)
+            if validation is not None:  # what it shows of training is nowhere else
+                files |= saved_document(document, proof)
+            written += write_files(draft.folder, files)
         return draft.moved(written)
 
 
@@ -98,29 +102,25 @@ def _begin_figures(derivation: Derivation, validation: Validation | None, *, pdf
     return begin_drawings(derivation, validation, pdf=pdf)
 
 
-def _write_documents(
-    derivation: Derivation,
-    validation: Validation | None,
-    figures: _Figures,
-    folder: Path,
-    wanted: Sequence[Format],
-    style: Style | None,
-    full: bool,
-) -> list[Path]:
-    """Write those documents that are wanted, each with its provenance."""
-    names, drawn = figures
-    chapters = derivation_chapters(derivation, validation, names)
-    drawings = tuple(ComingDrawing(name, drawn) for name in names)
-    document = whole_document(derivation, chapters, drawings)
-    made = []
-    for each in wanted:
-        shown = document if full or each.folds else on_paper(document)
-        made.append(each.render(shown, style))
-    files: dict[str, str | bytes] = {}
-    proof = derivation.ask(certificate)
-    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}
-    for each, text in zip(wanted, made, strict=True):
-        beside = pdfs if each.latex else {}
-        files[each.file] = sealed(text, proof, each.comment, beside)
-        files |= beside
-    return write_files(folder, files)
+def begin_document(
+    derivation: Derivation, validation: Validation | None = None, *, pdf: bool = True
+) -> Callable[[], Document]:
+    """Have the figures of a derivation's document drawn.
+
+    Args:
+        derivation: What was derived.
+        validation: The confrontation that it is to contain.
+        pdf: Whether LaTeX is to include the figures.
+
+    Returns:
+        What returns the document; its figures may still be with whoever draws them.
+    """
+    begin_gate_law(derivation)
+    names, drawn = _begin_figures(derivation, validation, pdf=pdf)
+
+    def document() -> Document:
+        chapters = derivation_chapters(derivation, validation, names)
+        drawings = tuple(ComingDrawing(name, drawn) for name in names)
+        return whole_document(derivation, chapters, drawings)
+
+    return document
