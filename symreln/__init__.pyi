@@ -18,7 +18,7 @@ from symreln.calls.validate import Validation as Validation
 from symreln.calls.validate import run as run
 from symreln.calls.validate import validate as validate
 from symreln.exact.truth import Truth as Truth
-from symreln.explain.recorder import recorder as recorder
+from symreln.explanation.recorder import recorder as recorder
 from symreln.pipeline.from_weights import from_weights as from_weights
 from symreln.specs.build import network as network
 from symreln.specs.build import pathway as pathway

@@ -7,15 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from symreln.base.jsonio import dumps
 from symreln.base.records import record
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.gates import gates_toml
 from symreln.errors import InputError
-from symreln.explain.explained import Explained, explained, network_of_weights
-from symreln.explain.explanation_page import SHARES, blocks, sentences, sketches
-from symreln.explain.history import check_history, read_history
-from symreln.explain.recorded import recorded
+from symreln.explanation.explained import Explained, explained, network_of_weights
+from symreln.explanation.history import check_history, read_history
+from symreln.explanation.page import SHARES, blocks, sentences, sketches
+from symreln.explanation.recorded import recorded
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
@@ -27,6 +29,8 @@ from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
 
 _FORMAT = "symreln-explanation/1"
+#: Decimals of the bias that targets are read without.
+_DIGITS = 4
 
 
 @record(eq=False)
@@ -206,8 +210,9 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Sampl
         ).network
     else:
         measured = given
-    if history.biased:
-        data = spec_of_data(found.x.T, data.arrays[1].T, network=plain).dataset
+    if history.biased or history.output_bias is not None:  # inputs and targets of the units alone
+        left = found.targets - np.round(found.targets - found.y, _DIGITS)
+        data = spec_of_data(found.x.T, left.T, network=plain).dataset
     asked = replace(numbers, dataset=data, network=measured, pathways=(), find="data")
     explanation = explained(history, asked, found)
     fitted = 2 * (given is None)

@@ -74,6 +74,8 @@ def descend_units(
     starts: list[int],
     steps: list[int],
     held_gates: np.ndarray | None = None,
+    *,
+    biased: bool = False,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -85,6 +87,8 @@ def descend_units(
         starts: The steps of these.
         steps: At which units are looked at.
         held_gates: 0 or 1, shape (draws, units, P), where units keep these gates whatever they see.
+        biased: Whether the last unit of each draw is a bias of the outputs: open on all samples,
+            where it holds 1.
     """
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
@@ -103,6 +107,8 @@ def descend_units(
                 held = first @ x
                 gates = held > 0 if held_gates is None else held_gates[part]
                 held *= gates
+                if biased:
+                    held[:, -1], gates[:, -1] = 1, 0
                 error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
                 squares = np.einsum("dpr,dpr->d", error, error)
                 for place, draw in enumerate(part):

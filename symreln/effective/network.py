@@ -296,6 +296,7 @@ class Draws:
         horizons: Of every draw; None where no unit of it grows: then its loss stays where it is.
         turns: Of every draw, of its rotations; each is copied before it is used.
         closed: Returns the state of every draw in closed form, where there is one.
+        bias: Of the outputs at the horizons, shape (rank,), a unit more; None where there is none.
     """
 
     x: np.ndarray
@@ -304,6 +305,7 @@ class Draws:
     horizons: tuple[Horizon | None, ...]
     turns: tuple[np.random.Generator, ...]
     closed: Callable[[], list[State | None]]
+    bias: np.ndarray | None = None
 
     @phase("effective network")
     def network(self, way: Way | None = None) -> EffectiveNetwork:
@@ -394,8 +396,14 @@ class Draws:
         pairs = zip(starts, self.horizons, strict=True)
         begin = next(start for start, each in pairs if each is not None)
         looked = look_steps(begin, self.descent.steps, 2 * units.size)
+        biased = self.bias is not None
+        if self.bias is not None:
+            row = np.concatenate([np.zeros(len(self.x)), self.bias])
+            units = np.concatenate([units, np.tile(row, (len(units), 1, 1))], axis=1)
+            if held_gates is not None:
+                held_gates = np.pad(held_gates, ((0, 0), (0, 1), (0, 0)))
         losses, looks = descend_units(
-            self.x, self.y, self.descent, units, starts, looked, held_gates
+            self.x, self.y, self.descent, units, starts, looked, held_gates, biased=biased
         )
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"

@@ -24,8 +24,8 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.measured_gates import GateLawMeasured, measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import ModeMeasured, network_strengths
-from symreln.explain.recorded import Recorded
-from symreln.explain.replayed import Replayed, replay
+from symreln.explanation.recorded import Recorded
+from symreln.explanation.replayed import Replayed, replay
 from symreln.gating.from_data import with_gates_of
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.pipeline.derive import derive
@@ -35,7 +35,7 @@ from symreln.train.settings import TrainingSettings
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.explain.history import History
+    from symreln.explanation.history import History
     from symreln.specs.spec import Spec
 
 #: Looks at which units are kept, and samples of gates times units at these together.

@@ -52,7 +52,7 @@ class Recorder:
 
     @property
     def history(self) -> dict[str, NDArray]:
-        """What was recorded, as :func:`symreln.explain.history.read_history` takes it.
+        """What was recorded, as :func:`symreln.explanation.history.read_history` takes it.
 
         Where every loss was given there are ``losses``. The loss of a checkpoint comes with the
         step after it, so that the last checkpoint is left out until then.

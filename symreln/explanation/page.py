@@ -17,7 +17,7 @@ from symreln.report.sketch import Curve, Panel, Sketch
 from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
-    from symreln.explain.explained import Explained
+    from symreln.explanation.explained import Explained
 
 #: Shares of L(0) for which it is said how many units are needed, and shares of the weight.
 SHARES, HELD = (0.01, 0.02, 0.05), 0.95

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from symreln.explain import history as module
 
 from symreln.errors import InputError
-from symreln.explain import history as module
-from symreln.explain.history import History, check_history, read_history
+from symreln.explanation.history import History, check_history, read_history
 from tests.strategies import examples, seeds
 
 Arrays = dict[str, Any]

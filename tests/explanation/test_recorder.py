@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError, InputTypeError
-from symreln.explain.history import read_history
-from symreln.explain.recorder import recorder
+from symreln.explanation.history import read_history
+from symreln.explanation.recorder import recorder
 
 
 class Module:
@@ -203,7 +203,7 @@ def test_what_is_no_module(model: Any):
 
 
 def test_torch_is_not_imported():
-    code = "import sys, symreln.explain.recorder, symreln.explain.history; "
+    code = "import sys, symreln.explanation.recorder, symreln.explanation.history; "
     code += "assert not {'torch', 'safetensors'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 

@@ -8,6 +8,8 @@ other optimisers. Losses are 1/(2P) Σ‖y − ŷ‖²; float64.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +21,14 @@ from symreln.effective.network import EPSILON
 from symreln.errors import InputError
 
 if TYPE_CHECKING:
-    from symreln.explain.history import History
+    from symreln.explanation.history import History
 
 #: Intervals between looks in which the rate is measured, and multiplications that this may take.
 _INTERVALS, _MOST_COST = 3, 4e9
 #: Within which factors of a first guess the rate is looked for, one after the other.
 _FACTORS = (1.5, 16.0)
-#: Loss over L(0) at which a replay begins at the latest, where a look before that is there.
-_BEFORE = 0.98
+#: Outputs over targets at which a replay begins at the latest, where a look before that is there.
+_LARGE = 0.1
 #: Distance over L(0) between a user's own losses and those of the weights that is rounding.
 _SAME = 1e-3
 
@@ -37,7 +39,8 @@ class Recorded:
 
     Attributes:
         x: X, with a row of ones where the first layer has a bias, shape (n_x, P).
-        y: Y, less the outputs' bias at the end where there is one, shape (n_y, P).
+        targets: Y, shape (n_y, P).
+        bias: Of the outputs at looks, shape (T, n_y); None where there is none.
         steps: Shape (T,).
         losses: Of the weights, shape (T,).
         spread: Standard error of these over L(0) where samples are drawn; 0 on all samples.
@@ -48,7 +51,8 @@ class Recorded:
     """
 
     x: np.ndarray
-    y: np.ndarray
+    targets: np.ndarray
+    bias: np.ndarray | None
     steps: np.ndarray
     losses: np.ndarray
     spread: float
@@ -57,13 +61,16 @@ class Recorded:
     off: float
 
     @property
+    def y(self) -> np.ndarray:
+        """What is left to the units: Y less the outputs' bias at the end, shape (n_y, P)."""
+        return self.targets if self.bias is None else self.targets - self.bias[-1][:, None]
+
+    @property
     def begins(self) -> int:
-        """The look at which outputs are felt, or the last one before the loss has fallen."""
+        """The look at which outputs are felt, or the one before where they are large by then."""
         felt = np.flatnonzero(self.outputs >= EPSILON)
         place = int(felt[0]) if len(felt) else len(self.steps) - 1
-        while place and self.losses[place] < _BEFORE * self.losses[0]:
-            place -= 1
-        return place
+        return max(0, place - (self.outputs[place] > _LARGE))
 
     def at_all_steps(self, values: np.ndarray) -> np.ndarray:
         """Return what is known at looks at every step from 0 to the last, between them linear."""
@@ -85,21 +92,18 @@ def recorded(history: History, inputs: np.ndarray, targets: np.ndarray) -> Recor
     x = np.vstack([inputs, np.ones(inputs.shape[1])]) if history.biased else inputs
     looks, changes, before = [], [], None
     for place in range(len(history.steps)):
-        w, b = history.weights(place)
-        outputs = b @ np.maximum(w @ x, 0)
-        each = 0.5 * np.square(targets - outputs - _shift(history, place)).sum(axis=0)
-        error = each.std() / np.sqrt(len(each))
-        looks.append((each.mean(), error, np.linalg.norm(outputs)))
-        if before is not None:
-            moved = [np.square(w - before[0]).sum(), np.square(b - before[1]).sum()]
-            changes.append(np.sqrt(sum(moved)))
-        before = w, b
+        units = _units(history, place)
+        error, outputs = _left(units, x, targets, biased=history.output_bias is not None)
+        each = 0.5 * np.square(error).sum(axis=0)
+        looks.append((each.mean(), each.std() / np.sqrt(len(each)), np.linalg.norm(outputs)))
+        changes.append(0.0 if before is None else np.linalg.norm(units - before))
+        before = units
     losses, spread, size = np.array(looks).T
-    rate, off = _rate(history, x, targets, np.array(changes))
-    shift = _shift(history, len(history.steps) - 1)
+    rate, off = _rate(history, x, targets, np.array(changes[1:]))
     found = Recorded(
         x=x,
-        y=targets - shift,
+        targets=targets,
+        bias=history.output_bias,
         steps=np.asarray(history.steps),
         losses=losses,
         spread=float(spread.max() / losses[0]),
@@ -111,23 +115,47 @@ def recorded(history: History, inputs: np.ndarray, targets: np.ndarray) -> Recor
     return found
 
 
-def _shift(history: History, place: int) -> np.ndarray:
-    """Return the bias of the outputs at a look, shape (n_y, 1); 0 where there is none."""
-    shifts = history.output_bias
-    return np.zeros((history.outputs, 1)) if shifts is None else shifts[place][:, None]
+def _units(history: History, place: int) -> np.ndarray:
+    """Return (w, b) at a look, shape (H, n_x + n_y); a bias of the outputs is the last row."""
+    w, b = history.weights(place)
+    units = np.hstack([w, b.T])
+    if history.output_bias is None:
+        return units
+    return np.vstack([units, np.concatenate([np.zeros(w.shape[1]), history.output_bias[place]])])
+
+
+def _left(
+    units: np.ndarray, x: np.ndarray, y: np.ndarray, *, biased: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the units leave of the targets, and their outputs without a bias."""
+    w, b = np.split(units[: len(units) - biased], [len(x)], axis=1)
+    outputs = b.T @ np.maximum(w @ x, 0)
+    return y - outputs - (units[-1, len(x) :][:, None] if biased else 0), outputs
+
+
+def _down(units: np.ndarray, x: np.ndarray, y: np.ndarray, *, biased: bool) -> np.ndarray:
+    """Return the direction of descent of the units."""
+    error, _ = _left(units, x, y, biased=biased)
+    w, b = np.split(units, [len(x)], axis=1)
+    held = np.maximum(w @ x, 0)
+    opened = held > 0
+    if biased:
+        held[-1] = 1
+    return np.hstack([((b @ error) * opened) @ x.T, held @ error.T]) / x.shape[1]
 
 
 def _rate(
     history: History, x: np.ndarray, y: np.ndarray, changes: np.ndarray
 ) -> tuple[float | None, float]:
     """Return the rate of descent, in the middle of some intervals, and how far it is off."""
-    found, paid = [], 0.0
-    for place in np.argsort(-changes):
+    found, paid, biased = [], 0.0, history.output_bias is not None
+    for place in np.argsort(-changes).tolist():
         steps = int(history.steps[place + 1] - history.steps[place])
         paid += 20 * steps * history.hidden * x.size * 2
         if len(found) == _INTERVALS or (found and paid > _MOST_COST) or not changes[place]:
             break
-        measured = _measured_rate(history, x, y - _shift(history, place), int(place), steps)
+        ends = _units(history, place), _units(history, place + 1)
+        measured = _measured_rate(*ends, steps, partial(_down, x=x, y=y, biased=biased))
         if measured is not None:
             found.append(measured)
     if not found:
@@ -137,10 +165,9 @@ def _rate(
 
 
 def _measured_rate(
-    history: History, x: np.ndarray, y: np.ndarray, place: int, steps: int
+    begin: np.ndarray, end: np.ndarray, steps: int, down: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[float, float] | None:
-    """Return the rate in an interval and how far it is off; None where nothing descends."""
-    begin, end = (np.hstack([w, b.T]) for w, b in map(history.weights, (place, place + 1)))
+    """Return the rate between two looks and how far it is off; None where nothing descends."""
     change = end - begin
     size = np.vdot(change, change)
 
@@ -148,14 +175,14 @@ def _measured_rate(
         units = begin
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(steps):
-                units = units + rate * _down(units, x, y)
+                units = units + rate * down(units)
         return units
 
     def beyond(logarithm: float) -> float:
         reached = np.vdot(after(float(np.exp(logarithm))) - begin, change) / size - 1
         return reached if np.isfinite(reached) else 1.0  # it diverges
 
-    ends = _down(begin, x, y) + _down(end, x, y)
+    ends = down(begin) + down(end)
     guess = 2 * np.sqrt(size) / (steps * (np.linalg.norm(ends) or np.inf))
     for factor in _FACTORS:
         low, high = float(np.log(guess / factor)), float(np.log(guess * factor))
@@ -167,14 +194,6 @@ def _measured_rate(
     return rate, float(np.linalg.norm(after(rate) - end) / np.sqrt(size))
 
 
-def _down(units: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the direction of descent of (w, b), shape (H, n_x + n_y)."""
-    w, b = np.split(units, [len(x)], axis=1)
-    held = np.maximum(w @ x, 0)
-    error = y - b.T @ held
-    return np.hstack([((b @ error) * (held > 0)) @ x.T, held @ error.T]) / x.shape[1]
-
-
 def _check_losses(given: np.ndarray | None, found: Recorded) -> None:
     """Refuse losses of another convention, or of other data.
 
@@ -184,7 +203,7 @@ def _check_losses(given: np.ndarray | None, found: Recorded) -> None:
     if given is None or _far(given, found.losses) <= _SAME + 4 * found.spread:
         return
     ratio = float(given @ found.losses / (found.losses @ found.losses))
-    outputs, samples = found.y.shape
+    outputs, samples = found.targets.shape
     first, whole = given[0], found.losses[0]
     if ratio > 0 and _far(given / ratio, found.losses) <= _SAME + 4 * found.spread:
         means = {

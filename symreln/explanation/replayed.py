@@ -20,7 +20,7 @@ from symreln.networks.nearest_gates import nearest_gates
 from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
-    from symreln.explain.recorded import Recorded
+    from symreln.explanation.recorded import Recorded
 
 #: Rotations of units that stand for a moment, and the seed of them.
 _ROTATIONS, _SEED = 2, 44_001
@@ -129,11 +129,12 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     horizon = _horizon(found.x, *weights)
     draws = Draws(
         x=found.x,
-        y=found.y,
+        y=found.targets,
         descent=descent,
         horizons=(horizon,) * _ROTATIONS,
         turns=tuple(map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(_ROTATIONS))),
         closed=lambda: [None] * _ROTATIONS,
+        bias=None if found.bias is None else found.bias[found.begins],
     )
     steps = begin + coarse * np.arange(descent.steps)
     one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
