@@ -14,7 +14,8 @@ from symreln.report.results_folder import require_folder
 
 def report(call: str, folder: str, *, out: Path, as_json: bool, **asked: Any) -> int:
     """Write documents and say which; return the exit code."""
-    require_folder(out)
+    if out != Path(folder):
+        require_folder(out)
     with phase("document"):
         files = imported(call)(folder, directory=out, **asked)
     names = [path.relative_to(out).as_posix() for path in files]

@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import dumps
-from symreln.document.document_model import on_paper
+from symreln.document.document_model import Document, on_paper
 from symreln.document.serialise import of_values, values_of
 from symreln.errors import InputError
 from symreln.verifier.folder import DOCUMENT, read_sealed, sealed, sealed_json
+from symreln.verifier.numbers import require
 from symreln.verifier.reading import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from symreln.document.document_model import Document
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
 
@@ -90,7 +90,9 @@ def read_document(path: Path) -> tuple[Document, dict[str, Any] | None]:
         raise InputError(msg)
     proof = read_sealed(path, content)
     try:
-        return of_values(content["document"]), proof
+        document = of_values(content["document"])
+        require(isinstance(document, Document), str(path), "a document")
+        return document, proof
     except (KeyError, TypeError, ValueError) as error:
         msg = f"{path}: found no document of this version of symreln. Write the folder again"
         raise InputError(msg) from error
