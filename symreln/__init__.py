@@ -13,7 +13,6 @@ import re
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 # Exact results may have more digits than Python writes by default: importing symreln raises that.
 # As symreln.verifier.numbers does for those who have the verifier alone; importing that from here
@@ -48,11 +47,11 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-class _Package(ModuleType):
+class _Package(type(sys)):
     """This package, in which `sr.report` stays the call when the room of that name is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name not in _HOMES or not isinstance(value, ModuleType):
+        if name not in _HOMES or not isinstance(value, type(sys)):
             super().__setattr__(name, value)
 
 

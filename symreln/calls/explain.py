@@ -22,8 +22,8 @@ from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
 from symreln.report.formats import document_formats
-from symreln.report.saved_documents import document_files, saved_document
 from symreln.report.sketch import begin_to_draw
+from symreln.report.write import document_files, saved_document
 from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec

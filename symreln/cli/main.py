@@ -72,7 +72,7 @@ GROUPS = {
             "xor --seeds 20 --set validation.tolerance=2%",
             *(_OUT, "confront", False, True),
         ),
-        "report": _Row("report", "symreln-out/xor --format pdf", _SAME, "report"),
+        "report": _Row("open", "symreln-out/xor --format pdf", _SAME),
         "verify": _Row("inform", "symreln-out/xor", work="tell"),
     },
     "Gates": {

@@ -137,10 +137,8 @@ def gates_held(
     )
 
 
-def pathway_shares(
-    numbers: Derivation, network: TrainingRun | None
-) -> tuple[tuple[str, ...], np.ndarray] | None:
-    """Return names of pathways, and which share of the weight has the gate of each at every look.
+def pathway_shares(numbers: Derivation, network: TrainingRun | None) -> dict[str, np.ndarray]:
+    """Return by pathways' names which share of the weight has their gates, shape (seeds, K) each.
 
     A unit with samples on its boundary may have the gates of several. None where the units' gates
     were not recorded, or are not the pathways'.
@@ -148,20 +146,15 @@ def pathway_shares(
     Args:
         numbers: Without free parameters.
         network: The trained networks; None for none.
-
-    Returns:
-        The names, and the shares, shape (seeds, K, names).
     """
-    seen = set() if network is None else {"activity", "boundary", "contribution"}
-    if network is None or not numbers.known.gates.holds or seen - network.snapshots.keys():
-        return None
-    names = tuple(dict.fromkeys(p.name for _, each in numbers.phases for p in each.pathways))
-    shares = np.zeros((network.seeds, len(network.snapshot_steps), len(names)))
+    found: dict[str, np.ndarray] = {}
+    if network is None or "activity" not in network.snapshots or not numbers.known.gates.holds:
+        return found
     for place, step in enumerate(network.snapshot_steps):
         for pathway in _phase(numbers, step).pathways:
-            found = _share((pathway,), network, place)
-            shares[:, place, names.index(pathway.name)] = found
-    return names, shares
+            none = np.zeros((network.seeds, len(network.snapshot_steps)))
+            found.setdefault(pathway.name, none)[:, place] = _share((pathway,), network, place)
+    return found
 
 
 def _phase(numbers: Derivation, step: int) -> Derivation:

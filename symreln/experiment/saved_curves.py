@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Bytes up to which gates are saved unit by unit, beside their shares.
 MOST_BYTES = 20_000_000
+#: What is said of every mode.
+_OF = ("pathway", "label", "plateau")
 
 
 def curves_of(validation: Validation) -> dict[str, np.ndarray]:
@@ -26,32 +28,20 @@ def curves_of(validation: Validation) -> dict[str, np.ndarray]:
     ``gate_shares`` (S, K, G), shares of the weight Σ ‖w‖‖b‖; and where they have at most
     :data:`MOST_BYTES`, ``gate_activity`` (S, K, H, P) and ``gate_weights`` (S, K, H).
     """
-    found = {**validation.curves, "steps": validation.prediction.times}
+    found, network = dict(validation.curves), validation.network
+    own: dict[str, Any] = {"steps": validation.prediction.times}
     for kind, subject in (("gdln", "gdln"), ("network", "relu")):
         modes = [mode for mode in validation.modes if mode.subject == subject]
         if modes:
-            found |= {
-                f"{kind}_mode_steps": np.array(modes[0].steps),
-                f"{kind}_mode_pathways": np.array([mode.pathway for mode in modes]),
-                f"{kind}_mode_labels": np.array([mode.label for mode in modes]),
-                f"{kind}_mode_plateaus": np.array([mode.plateau for mode in modes]),
-                f"{kind}_strengths": np.stack([mode.measured for mode in modes], axis=1),
-                f"{kind}_strengths_predicted": np.stack([mode.predicted for mode in modes]),
-            }
-    return found | _gates(validation)
-
-
-def _gates(validation: Validation) -> dict[str, np.ndarray]:
-    network = validation.network
+            own |= {f"{kind}_mode_{name}s": [getattr(mode, name) for mode in modes] for name in _OF}
+            own[f"{kind}_mode_steps"] = modes[0].steps
+            own[f"{kind}_strengths"] = np.stack([mode.measured for mode in modes], axis=1)
+            own[f"{kind}_strengths_predicted"] = [mode.predicted for mode in modes]
     shares = pathway_shares(validation.numbers, network)
-    if network is None or shares is None:
-        return {}
-    found = {
-        "gate_steps": np.array(network.snapshot_steps),
-        "gate_pathways": np.array(shares[0]),
-        "gate_shares": shares[1],
-    }
-    activity, weights = network.snapshots["activity"], network.snapshots["contribution"]
-    if activity.nbytes + weights.nbytes > MOST_BYTES:
-        return found
-    return found | {"gate_activity": activity.astype(bool), "gate_weights": weights}
+    if network is not None and shares:
+        units = network.snapshots["activity"], network.snapshots["contribution"]
+        own |= {"gate_steps": network.snapshot_steps, "gate_pathways": [*shares]}
+        own["gate_shares"] = np.stack([*shares.values()], axis=2)
+        if sum(array.nbytes for array in units) <= MOST_BYTES:
+            own["gate_activity"], own["gate_weights"] = units
+    return found | {name: np.asarray(values) for name, values in own.items()}

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.document_model import ComingDrawing
+from symreln.document.document_model import ComingDrawing, on_paper
+from symreln.document.serialise import of_values, values_of
+from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_formats
 from symreln.report.results_folder import CERTIFICATE, together, write_files
-from symreln.report.saved_documents import document_files, saved_document
-from symreln.verifier.folder import sealed
+from symreln.verifier.folder import DOCUMENT, read_sealed, sealed, sealed_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from symreln.document.document_model import Document, Drawing
     from symreln.experiment.outcome import Validation
+    from symreln.report.formats import Format
     from symreln.report.latex_style import Style
 
     #: Names of figures, and what returns them when they are drawn.
     _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
+
+_SAVED_FORMAT = "symreln-document/1"
+#: Saved documents, by what the files are called that are rendered of them.
+SAVED = {"derivation": DOCUMENT, "explanation": "explanation-document.json"}
 
 
 @phase("document")
@@ -124,3 +130,55 @@ def begin_document(
         return whole_document(derivation, chapters, drawings)
 
     return document
+
+
+def document_files(
+    document: Document,
+    formats: Sequence[Format],
+    proof: dict[str, Any] | None,
+    stem: str = "derivation",
+    **options: Any,
+) -> dict[str, str | bytes]:
+    """Return a document in some formats, each with its provenance, by file name.
+
+    Args:
+        document: With all that a page folds.
+        formats: Those that are wanted.
+        proof: The certificate, or its ``spec`` and ``digest``; None where there is none.
+        stem: What the files are called.
+        options: ``style`` and ``full``, as of :func:`write_derivation`.
+    """
+    style, full = options.get("style"), options.get("full")
+    shown = [document if full or each.folds else on_paper(document) for each in formats]
+    made = [each.render(one, style) for each, one in zip(formats, shown, strict=True)]
+    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in document.figures if each.pdf}
+    files: dict[str, str | bytes] = {}
+    for each, text in zip(formats, made, strict=True):
+        beside = pdfs if each.latex else {}
+        name = each.file.replace("derivation", stem)
+        files |= {name: sealed(text, proof, each.comment, beside), **beside}
+    return files
+
+
+def saved_document(
+    document: Document, proof: dict[str, Any] | None, stem: str = "derivation"
+) -> dict[str, str | bytes]:
+    """Return the file of which a document is rendered again; arguments as above."""
+    content = {"format": _SAVED_FORMAT, "document": values_of(document)}
+    sealing = proof or {"spec": None, "digest": None}
+    return {SAVED[stem]: jsonio.dumps(sealed_json(content, sealing))}
+
+
+def read_document(path: Path) -> tuple[Document, dict[str, Any] | None]:
+    """Return a saved document, and what it names of its certificate.
+
+    Raises:
+        CertificateError: It or a file beside it was changed, or is of another derivation.
+        InputError: It is of another version of symreln.
+    """
+    content, proof = read_sealed(path)
+    try:
+        return {_SAVED_FORMAT: of_values}[content["format"]](content["document"]), proof
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{path}: it is no document of this version of symreln. Write the folder again"
+        raise InputError(msg) from error

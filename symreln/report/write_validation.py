@@ -12,10 +12,9 @@ from symreln.experiment.saved_curves import curves_of
 from symreln.pipeline.certificate import certificate
 from symreln.report.latex_style import Style
 from symreln.report.results_folder import npz, together, write_files
-from symreln.report.saved_documents import saved_document
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_plots import validation_drawings
-from symreln.report.write import begin_document, write_derivation
+from symreln.report.write import begin_document, saved_document, write_derivation
 
 
 @phase("figures")
@@ -38,9 +37,8 @@ def write_validation(
         said = jsonio.dumps(validation_to_json(validation, files)).encode()
         own: dict[str, str | bytes] = {**files, "validation.json": said}
         if document:
-            found = validation.derivation
-            made = begin_document(found, validation)()
-            own |= saved_document(made, found.ask(certificate))
+            made = begin_document(validation.derivation, validation)()
+            own |= saved_document(made, validation.derivation.ask(certificate))
         return draft.moved(write_files(draft.folder, own))
 
 

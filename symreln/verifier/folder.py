@@ -86,31 +86,25 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
             yield from _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
 
 
-def read_sealed(path: Path, content: dict[str, Any]) -> dict[str, Any] | None:
-    """Check a sealed file, and the folder that it lies in; return what it names of a certificate.
-
-    Args:
-        path: The file.
-        content: What it holds.
+def read_sealed(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Read a sealed JSON file, and check it and the folder that it lies in.
 
     Raises:
         CertificateError: It or a file beside it was changed, or is of another derivation.
 
     Returns:
-        ``spec`` and ``digest`` of its certificate; None where it names none.
+        What it holds; and ``spec`` and ``digest`` of the certificate that it names, if any.
     """
+    content = read_json(path)
+    said = content.get("provenance") if isinstance(content, dict) else None
+    known = said if isinstance(said, dict) else {}
+    named = {"spec": known.get("spec"), "digest": known.get("certificate")}
+    _belongs(path, said, named, _json_digest(content) if known else "")
     if (path.parent / CERTIFICATE).exists():
         verify_file(path.parent)
-    said = content.get("provenance")
-    if not isinstance(said, dict):
-        _refuse(path, "does not say to which certificate it belongs")
-    named = {"spec": said.get("spec"), "digest": said.get("certificate")}
-    _belongs(path, said, named, _json_digest(content))
-    if named["digest"] is None:
-        return None
-    for _ in _require_one(path.parent, named):  # without a certificate, too
-        pass
-    return named
+    elif named["digest"] is not None:
+        all(_require_one(path.parent, named))
+    return content, None if named["digest"] is None else named
 
 
 def sealed_json(
