@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.jsonio import dumps
 from symreln.calls.derive import Derivation, derive
@@ -18,9 +18,6 @@ from symreln.specs.finding import shown
 from symreln.specs.written_spec import spec_of_values
 from symreln.verifier.folder import CERTIFICATE, JSON_FILES, verify_file
 from symreln.verifier.reading import read_json
-
-if TYPE_CHECKING:
-    from symreln.document.document_model import Document
 
 _DERIVATION, _VALIDATION, DOCUMENT = JSON_FILES
 
@@ -117,13 +114,10 @@ def report(
     return write_together(out, files, own=out.exists() and out.samefile(place))
 
 
-def _derived(folder: Path) -> dict[str, tuple[Document, dict[str, Any] | None]]:
+def _derived(folder: Path) -> dict[str, Any]:
     """Return the document of a folder of a derivation alone, and its certificate."""
     if (folder / _VALIDATION).exists():
-        msg = (
-            f"report: {folder} has {_VALIDATION} and no {DOCUMENT}: it is of an earlier version, "
-            "or was derived again. Write it again with `symreln run` or `symreln validate`"
-        )
+        msg = f"report: {folder} has {_VALIDATION} and no {DOCUMENT}. Write it again: `symreln run`"
         raise InputError(msg)
     derivation = open(folder)
     return {"derivation": (begin_document(derivation)(), derivation.certificate)}

@@ -12,7 +12,7 @@ from typing import Any
 
 from symreln.document import document_model as model
 
-_KINDS = {name: kind for name, kind in vars(model).items() if is_dataclass(kind)}
+_KINDS: dict[str, Any] = {name: kind for name, kind in vars(model).items() if is_dataclass(kind)}
 
 
 def values_of(part: Any) -> Any:
@@ -23,7 +23,8 @@ def values_of(part: Any) -> Any:
         return {"base64": base64.b64encode(part).decode()}
     if not is_dataclass(part) or isinstance(part, model.Text):
         return getattr(part, "value", part)
-    kind = model.Drawing if isinstance(part, model.Drawing) else type(part)  # it may be coming
+    # A drawing may be coming.
+    kind: Any = model.Drawing if isinstance(part, model.Drawing) else type(part)
     own = {field.name: values_of(getattr(part, field.name)) for field in fields(kind)}
     return {"is": kind.__name__, **own}
 

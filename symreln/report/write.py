@@ -137,7 +137,9 @@ def document_files(
     formats: Sequence[Format],
     proof: dict[str, Any] | None,
     stem: str = "derivation",
-    **options: Any,
+    *,
+    style: Style | None = None,
+    full: bool = False,
 ) -> dict[str, str | bytes]:
     """Return a document in some formats, each with its provenance, by file name.
 
@@ -146,9 +148,9 @@ def document_files(
         formats: Those that are wanted.
         proof: The certificate, or its ``spec`` and ``digest``; None where there is none.
         stem: What the files are called.
-        options: ``style`` and ``full``, as of :func:`write_derivation`.
+        style: How LaTeX is written.
+        full: Whether documents on paper have everything that the page folds.
     """
-    style, full = options.get("style"), options.get("full")
     shown = [document if full or each.folds else on_paper(document) for each in formats]
     made = [each.render(one, style) for each, one in zip(formats, shown, strict=True)]
     pdfs = {f"figures/{each.name}.pdf": each.pdf for each in document.figures if each.pdf}

@@ -13,8 +13,7 @@ import symreln as sr
 from symreln.document.document_model import Drawing
 from symreln.document.serialise import of_values, values_of
 from symreln.errors import CertificateError, InputError
-from symreln.experiment import saved_curves
-from symreln.report import formats
+from symreln.report import formats, write_validation
 from symreln.report.content import derivation_document
 from symreln.verifier.folder import sealed_json
 from tests.cli.command import command
@@ -117,6 +116,7 @@ def test_an_explanation_is_reported(tmp_path):
     rng = np.random.default_rng(0)
     w1, w2 = (0.1 * rng.normal(size=shape) for shape in ((12, len(x)), (len(y), 12)))
     found = {"steps": [], "W1": [], "W2": []}
+    assert spec.network is not None
     rate = float(spec.network.learning_rate) * x.shape[1]
     for step in range(41):
         if step % 10 == 0:
@@ -171,7 +171,7 @@ def test_a_document_of_another_run_is_refused(folder, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": "symreln-document/9"}, "'symreln-document/9', which is of another version"),
+        ({"format": "symreln-document/9"}, "no document of this version"),
         ({"document": {"is": "Novelty"}}, "no document of this version"),
         ({"document": {"is": "Document", "blocks": []}}, "no document of this version"),
         ({"document": ["words"]}, "no document of this version"),
@@ -194,9 +194,9 @@ def test_folders_and_formats_that_are_none_are_refused(folder, tmp_path, monkeyp
     for asked, says in {
         ("nowhere",): "found no folder nowhere",
         (tmp_path / "notes.txt",): "give its folder",
-        (tmp_path / "empty",): "found none of document.json, explanation-document.json",
-        (folder, "--format", "docx"): 'found the text "docx", which is no document. Known: tex',
-        (folder, "--format", "py"): 'found the text "py", which is no document',
+        (tmp_path / "empty",): "found no derivation.json",
+        (folder, "--format", "docx"): 'found the text "docx", which is none. Known: tex',
+        (folder, "--format", "py"): 'found the text "py", which is none',
         (folder, "--format", "pdf"): "pip install 'symreln[pdf]'",
         (folder, "--latex", "level=9"): "level",
     }.items():
@@ -239,7 +239,7 @@ def test_curves_have_strengths_and_gates(ran):
 
 def test_shares_of_gates_are_those_of_the_units(ran):
     """Unit by unit from the activity, at gates that no sample's boundary makes ambiguous."""
-    curves = saved_curves.curves_of(ran[1])
+    curves = write_validation.curves_of(ran[1])
     pathways = ran[1].numbers.pathways
     assert curves["gate_pathways"].tolist() == [pathway.name for pathway in pathways]
     network = ran[1].network
@@ -254,13 +254,13 @@ def test_shares_of_gates_are_those_of_the_units(ran):
 
 
 def test_large_networks_keep_shares_alone(ran, monkeypatch):
-    every = saved_curves.curves_of(ran[1])
-    monkeypatch.setattr(saved_curves, "MOST_BYTES", 1000)
-    few = saved_curves.curves_of(ran[1])
+    every = write_validation.curves_of(ran[1])
+    monkeypatch.setattr(write_validation, "MOST_BYTES", 1000)
+    few = write_validation.curves_of(ran[1])
     assert every.keys() - few.keys() == {"gate_activity", "gate_weights"}
 
 
 def test_every_array_is_documented(ran):
     page = (Path(sr.__file__).parents[1] / "docs/commands.md").read_text("utf-8")
-    for name in saved_curves.curves_of(ran[1]):
+    for name in write_validation.curves_of(ran[1]):
         assert f"`{name}`" in page
