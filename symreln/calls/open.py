@@ -1,4 +1,7 @@
-"""A folder of results opened again: what its spec derives to, compared with what was saved."""
+"""A folder of results opened again, and its documents in other formats.
+
+What its spec derives to is compared with what was saved; what training showed is in the documents.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 from symreln.base.jsonio import dumps
 from symreln.calls.derive import Derivation, derive
 from symreln.errors import CertificateError, InputError
-from symreln.report.formats import DOCUMENTS, document_formats, require_formats
+from symreln.report.formats import FORMATS, document_formats, require_formats
 from symreln.report.latex_style import Style
 from symreln.report.results_folder import write_together
 from symreln.report.write import SAVED, begin_document, document_files, read_document
@@ -103,7 +106,7 @@ def report(
         ...     [path.name for path in sr.report(folder, "html")]
         ['derivation.html']
     """
-    require_formats(formats, DOCUMENTS)
+    require_formats(formats, [each.name for each in FORMATS])
     style, place = Style.of(latex), _folder(folder, "report")
     wanted = document_formats({formats} if isinstance(formats, str) else formats)
     there = {stem: place / name for stem, name in SAVED.items() if (place / name).exists()}

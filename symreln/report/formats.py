@@ -90,8 +90,6 @@ FORMATS = (
 #: Code: the closed forms as a module.
 PROGRAM = "py"
 NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
-#: Those that report makes again.
-DOCUMENTS = tuple(each.name for each in FORMATS)
 #: What is written where nothing is asked for.
 DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
 

@@ -180,7 +180,8 @@ def read_document(path: Path) -> tuple[Document, dict[str, Any] | None]:
     """
     content, proof = read_sealed(path)
     try:
-        return {_SAVED_FORMAT: of_values}[content["format"]](content["document"]), proof
+        read = {_SAVED_FORMAT: of_values}[content["format"]]
+        return read(content["document"] | {"is": "Document"}), proof
     except (KeyError, TypeError, ValueError) as error:
         msg = f"{path}: it is no document of this version of symreln. Write the folder again"
         raise InputError(msg) from error

@@ -21,8 +21,6 @@ from symreln.report.write import begin_document, saved_document, write_derivatio
 
 #: Bytes up to which gates are saved unit by unit, beside their shares.
 MOST_BYTES = 20_000_000
-#: What is said of every mode.
-_OF = ("pathway", "label", "plateau")
 
 
 @phase("figures")
@@ -77,7 +75,7 @@ def write_run(
 
 
 def curves_of(validation: Validation) -> dict[str, np.ndarray]:
-    """Return the arrays of curves.npz by name.
+    """Return the arrays of curves.npz by name; docs/commands.md has a table of them.
 
     ``gdln`` and ``network`` begin the names of what is of the gated deep linear networks and of
     those without given gates. Of S networks of a kind at K steps and M modes, as ``_mode_steps``
@@ -92,7 +90,8 @@ def curves_of(validation: Validation) -> dict[str, np.ndarray]:
     for kind, subject in (("gdln", "gdln"), ("network", "relu")):
         modes = [mode for mode in validation.modes if mode.subject == subject]
         if modes:
-            own |= {f"{kind}_mode_{name}s": [getattr(mode, name) for mode in modes] for name in _OF}
+            for name in ("pathway", "label", "plateau"):
+                own[f"{kind}_mode_{name}s"] = [getattr(mode, name) for mode in modes]
             own[f"{kind}_mode_steps"] = modes[0].steps
             own[f"{kind}_strengths"] = np.stack([mode.measured for mode in modes], axis=1)
             own[f"{kind}_strengths_predicted"] = [mode.predicted for mode in modes]
