@@ -12,6 +12,7 @@ import numpy as np
 from symreln.base.jsonio import dumps
 from symreln.base.records import record
 from symreln.calls.answers import AbstractAnswer
+from symreln.calls.derive import Derivation
 from symreln.calls.gates import gates_toml
 from symreln.errors import InputError
 from symreln.explanation.explained import Explained, explained, network_of_weights
@@ -49,9 +50,9 @@ class Explanation(AbstractAnswer):
     fitted: int
 
     @property
-    def derivation(self) -> Any:
+    def derivation(self) -> Derivation:
         """The derivation of the network's gates."""
-        return self.found.derivation
+        return Derivation.of(self.found.derivation)
 
     def to_spec(self) -> Spec:
         """Return a spec with the network's gates, for ``derive`` and ``run``."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Intervals between looks in which the rate is measured, and multiplications that this may take.
 _INTERVALS, _MOST_COST = 3, 4e9
+#: Part of a change that is elsewhere, from which weights do not descend: half of it.
+_OFF = 0.5
 #: Within which factors of a first guess the rate is looked for, one after the other.
 _FACTORS = (1.5, 16.0)
 #: Outputs over targets at which a replay begins at the latest, where a look before that is there.
@@ -191,7 +193,8 @@ def _measured_rate(
     else:
         return None
     rate = float(np.exp(brentq(beyond, low, high, xtol=1e-6)))  # type: ignore[arg-type]
-    return rate, float(np.linalg.norm(after(rate) - end) / np.sqrt(size))
+    off = float(np.linalg.norm(after(rate) - end) / np.sqrt(size))
+    return (rate, off) if off < _OFF else None
 
 
 def _check_losses(given: np.ndarray | None, found: Recorded) -> None:
