@@ -126,9 +126,7 @@ def gates_held(
     if not ends:
         return unended
     places = [int(np.argmax(recorded >= end)) if end <= recorded[-1] else -1 for _, end in ends]
-    shares = [
-        _share(_phase(numbers, int(recorded[place])).pathways, network, place) for place in places
-    ]
+    shares = [_share(_phase(numbers, recorded[k]).pathways, network, k) for k in places]
     return GatesHeld(
         stages=tuple(name for name, _ in ends),
         steps=tuple(int(recorded[place]) for place in places),
