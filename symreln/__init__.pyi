@@ -11,6 +11,7 @@ from symreln.calls.inform import schema as schema
 from symreln.calls.inform import tasks as tasks
 from symreln.calls.inform import verify as verify
 from symreln.calls.open import open as open
+from symreln.calls.open import report as report
 from symreln.calls.reproduce import reproduce as reproduce
 from symreln.calls.sweep import sweep as sweep
 from symreln.calls.validate import Validation as Validation

@@ -24,6 +24,7 @@ from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
 from symreln.report.formats import document_formats
 from symreln.report.sketch import begin_to_draw
+from symreln.report.write import document_files, saved_document
 from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
@@ -175,10 +176,8 @@ class Explanation(AbstractAnswer):
             spec, (*said, *chapters), (*own, *others), "A trained network, explained by symreln"
         )
         files: dict[str, str | bytes] = {"explanation.json": dumps(self.to_json())}
-        for each in document_formats(()):
-            files[each.file.replace("derivation", "explanation")] = each.render(document)
-        for drawing in (*own, *others):
-            files[f"figures/{drawing.name}.pdf"] = drawing.pdf
+        files |= document_files(document, document_formats(()), None, stem="explanation")
+        files |= saved_document(document, None, "explanation")
         return files | {"spec.toml": gates_toml(spec, spec.pathways, spec.title)}
 
 
