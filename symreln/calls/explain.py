@@ -187,7 +187,7 @@ def explain(
     Y=None,
     *,
     network=None,
-    samples: Samples = "rows",
+    samples="rows",
 ) -> Explanation:
     """Explain a trained ReLU network: its gates, their dynamics, and what they leave of its loss.
 
@@ -203,12 +203,30 @@ def explain(
     Raises:
         InputError: What is wrong with the weights, or why they are not of these data.
         SpecError: What is wrong with the data.
+
+    Example:
+        >>> import numpy as np
+        >>> import symreln as sr
+        >>> X, Y = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([[1.0, -1, -1, 1]])
+        >>> rng, looks = np.random.default_rng(0), []
+        >>> w, b = 0.001 * rng.standard_normal((40, 2)), 0.001 * rng.standard_normal((1, 40))
+        >>> for step in range(801):
+        ...     if step % 20 == 0:
+        ...         looks.append((step, w, b))
+        ...     seen = w @ X.T
+        ...     error = (Y - b @ np.maximum(seen, 0)) / 4
+        ...     drive = (b.T @ error) * (seen > 0)
+        ...     w, b = w + 0.05 * drive @ X, b + 0.05 * error @ np.maximum(seen, 0).T
+        >>> steps, W1, W2 = (np.array(part) for part in zip(*looks))
+        >>> found = sr.explain({"steps": steps, "W1": W1, "W2": W2}, X, Y.T)
+        >>> sorted(unit["gate"] for unit in found.to_json()["units"])
+        ['/01/', '/10/', '0//1', '1//0']
     """
     with read_history(checkpoints) as history:
         return _explain(history, spec, Y, network, samples)
 
 
-def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Samples) -> Explanation:
+def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) -> Explanation:
     """Explain an open history; arguments as above."""
     plain = {"hidden": history.hidden, "init_std": 1, "learning_rate": 1, "steps": 2}
     drawn, whole = None, 0
@@ -232,7 +250,7 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Sampl
     if given is None:
         measured = spec_of_data([[1]], [[1]], network=network_of_weights(history, found)).network
     else:
-        measured = given
+        measured = replace(given, steps=int(found.steps[-1]) + 1)
     if history.biased or history.output_bias is not None:  # inputs and targets of the units alone
         left = found.targets - np.round(found.targets - found.y, _DIGITS)
         data = spec_of_data(found.x.T, left.T, network=plain).dataset
@@ -260,8 +278,10 @@ def _drawn(
     if count >= shape[axis]:
         return inputs, targets, None, shape[axis]
     chosen = np.sort(np.random.default_rng(_SEED).choice(shape[axis], count, replace=False))
-    parts = (np.take(np.asarray(part), chosen, axis=axis) for part in (inputs, targets))
-    return *(part.astype(float) for part in parts), count, shape[axis]
+    x, y = (
+        np.take(np.asarray(part), chosen, axis=axis).astype(float) for part in (inputs, targets)
+    )
+    return x, y, count, shape[axis]
 
 
 def _strength(mode: Any) -> dict[str, Any] | None:

@@ -97,16 +97,14 @@ def recorder(model: Any, *, every: int) -> Recorder:
         InputError: It has other layers, or ``every`` is no whole number from 1.
 
     Example:
-        .. code-block:: python
-
-            record = recorder(model, every=10)
-            for _ in range(1000):
-                loss = 0.5 * (model(X) - Y).square().sum(1).mean()
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                record.step(loss)
-            record.save("history.npz")
+        >>> record = sr.recorder(model, every=10)  # doctest: +SKIP
+        >>> for _ in range(1000):  # doctest: +SKIP
+        ...     loss = 0.5 * (model(X) - Y).square().sum(1).mean()
+        ...     optimiser.zero_grad()
+        ...     loss.backward()
+        ...     optimiser.step()
+        ...     record.step(loss)
+        >>> record.save("history.npz")  # doctest: +SKIP
     """
     every = whole_number(every, "recorder: every", 1)
     torch = sys.modules.get("torch")
