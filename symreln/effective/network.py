@@ -332,15 +332,18 @@ class Draws:
         if units.shape[1] > followed:  # in another draw it takes more than it stands for
             way, units = WHOLE, self.units(WHOLE)
         drawn, looks = self.descend(way, units)
-        found = self.standing(way, drawn, looks)
+        found = self.standing(way, units, drawn, looks)
         beside = drawn if whole is None or way is WHOLE else whole
         return replace(found, tried=tried, followed=beside)
 
-    def standing(self, way: Way, drawn: np.ndarray, looks: tuple[Look, ...]) -> EffectiveNetwork:
+    def standing(
+        self, way: Way, units: np.ndarray, drawn: np.ndarray, looks: tuple[Look, ...]
+    ) -> EffectiveNetwork:
         """Return the effective network whose losses and looks are known.
 
         Args:
             way: How units become few.
+            units: Of every draw.
             drawn: Losses of each draw, shape (draws, steps).
             looks: At the units.
         """
@@ -349,7 +352,7 @@ class Draws:
             losses=drawn.mean(axis=0),
             drawn=drawn,
             followed=drawn,
-            units=self.units(way),
+            units=units,
             way=way,
             tried=(),
             groups=tuple(sorted(_grouped(pooled, way), key=lambda each: -each.share)),

@@ -37,6 +37,11 @@ def sentences(found: Explained) -> Iterator[str]:
     if told:
         said = f"few have its loss, replayed from their own weights from step {begin} on: {told}"
         yield f"of {counted(hidden, 'hidden unit')} {said} of L(0)"
+    elif not replayed.points:
+        yield (
+            f"of {counted(hidden, 'hidden unit')} no fewer than half stand for all by their "
+            f"directions at step {begin}, or a replay of them takes minutes"
+        )
     else:
         beside = (
             f"; {p.count} are {percent(p.distance)} off" if (p := next(iter(nearest), None)) else ""
@@ -88,7 +93,7 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
             alt="Loss of the network and of the theory over training.",
             caption="Loss of the recorded weights (dots) and of the theory with their gates.",
         ),
-        _needed_figure(),
+        *([_needed_figure()] if found.replayed.points else []),
         _units(found),
         _windows(found),
         Figure(
@@ -209,18 +214,13 @@ def sketches(found: Explained) -> tuple[Sketch, ...]:
         label, losses = found.replayed.best
         at = found.replayed.steps.astype(float)
         curves.append(loss_curve(label, "effective", at, losses))
-    counts = np.array([point.count for point in found.replayed.points], dtype=float)
-    errors = np.array([max(point.distance, 1e-6) for point in found.replayed.points])
-    needed = Curve(x=counts, y=errors, style=points("gdln") | {"linewidth": 1.0})
-    made = [
-        Sketch.of("loss", loss_panel(curves), height=2.0),
-        Sketch.of(
-            "needed",
-            Panel(x="units", y="max |ΔL|/L(0)", curves=(needed,), log="xy"),
-            height=1.8,
-        ),
-        timeline_sketch(found.units),
-    ]
+    made = [Sketch.of("loss", loss_panel(curves), height=2.0), timeline_sketch(found.units)]
+    if found.replayed.points:
+        counts = np.array([point.count for point in found.replayed.points], dtype=float)
+        errors = np.array([max(point.distance, 1e-6) for point in found.replayed.points])
+        needed = Curve(x=counts, y=errors, style=points("gdln") | {"linewidth": 1.0})
+        panel = Panel(x="units", y="max |ΔL|/L(0)", curves=(needed,), log="xy")
+        made.append(Sketch.of("needed", panel, height=1.8))
     if found.modes:
         made.append(_strengths(found))
     return tuple(made)

@@ -89,7 +89,7 @@ class Replayed:
             looks: At its units.
         """
         losses = found.at_all_steps(found.losses)[None]
-        network = self.draws.standing(self.way, losses, looks)
+        network = self.draws.standing(self.way, looks[0].units, losses, looks)
         groups = []
         if found.x.size > _SETTLED:
             return network
@@ -143,7 +143,7 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     steps = begin + coarse * np.arange(descent.steps)
     one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
     tried, whole, least, best = dict[int, ReplayPoint](), None, np.inf, None
-    nearest = _WAYS[-1]
+    nearest = Way("neurons", _ALIKE[2], single=True)
     if len(horizon.sizes) * one <= _MOST_COST:
         first = draws.first(1)
         losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
