@@ -6,6 +6,8 @@ gates, moments and ways to few units are the same, and gradient descent on these
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +41,8 @@ _WAYS = (
     *(Way("moments", alike, single=True) for alike in _ALIKE[2:]),
     Way("moments", 0.99, 0.99999, single=True),
 )
+#: By which gates are found where nothing is replayed.
+_UNTRIED = Way("neurons", _ALIKE[2], single=True)
 
 
 @record(kw_only=False)
@@ -142,36 +146,57 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     )
     steps = begin + coarse * np.arange(descent.steps)
     one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
-    tried, whole, least, best = dict[int, ReplayPoint](), None, np.inf, None
-    nearest = Way("neurons", _ALIKE[2], single=True)
-    if len(horizon.sizes) * one <= _MOST_COST:
-        first = draws.first(1)
-        losses = first.descend(WHOLE, first.units(WHOLE))[0][0]
-        whole = ReplayPoint(len(horizon.sizes), WHOLE.name, _far(found, steps, losses))
-    for way in _WAYS:
-        if _ROTATIONS * draws.least(way) > len(horizon.sizes):
-            continue
-        units = draws.units(way)
-        count = units.shape[1]
-        # A replay that costs more than that of all units reduces too little to be looked at.
-        if _ROTATIONS * count > len(horizon.sizes) or _ROTATIONS * count * one > _MOST_COST:
-            continue
-        losses = draws.descend(way, units)[0].mean(axis=0)
-        point = ReplayPoint(count, way.name, _far(found, steps, losses))
-        if point.distance < least:
-            least, nearest = point.distance, way
-            best = f"replay of {counted(count, 'unit')}", losses
-        if count not in tried or point.distance < tried[count].distance:
-            tried[count] = point
-    if whole is not None:
-        tried[whole.count] = whole
+    size = len(horizon.sizes)
+    asked = [*_affordable(draws, size, one)]
+    alone = draws.first(1)
+    if size * one <= _MOST_COST:
+        asked.append((WHOLE, alone.units(WHOLE)))
+
+    def descend(each: tuple[Way, np.ndarray]) -> np.ndarray:
+        way, units = each
+        return (alone if way is WHOLE else draws).descend(way, units)[0].mean(axis=0)
+
+    with ThreadPoolExecutor(2) as pool:  # matrix products leave the interpreter to others
+        curves = [*pool.map(descend, asked)]
+    tried = [
+        (ReplayPoint(units.shape[1], way.name, _far(found, steps, losses)), way, losses)
+        for (way, units), losses in zip(asked, curves, strict=True)
+    ]
+    few = min((each for each in tried if each[1] is not WHOLE), key=_distance, default=None)
     points = list[ReplayPoint]()
-    for _, point in sorted(tried.items()):
+    for point in sorted((each[0] for each in tried), key=lambda p: (p.count, p.distance)):
         if not points or point.distance < points[-1].distance:
             points.append(point)
     return Replayed(
-        points=tuple(points), draws=draws.first(1), way=nearest, whole=whole, steps=steps, best=best
+        points=tuple(points),
+        draws=alone,
+        way=_UNTRIED if few is None else few[1],
+        whole=next((point for point, way, _ in tried if way is WHOLE), None),
+        steps=steps,
+        best=None if few is None else (f"replay of {counted(few[0].count, 'unit')}", few[2]),
     )
+
+
+def _distance(tried: tuple[ReplayPoint, Way, np.ndarray]) -> float:
+    return tried[0].distance
+
+
+def _affordable(draws: Draws, size: int, one: int) -> Iterator[tuple[Way, np.ndarray]]:
+    """Yield the ways to few units that are replayed, with these units.
+
+    A replay that costs more than that of all units reduces too little to be looked at.
+
+    Args:
+        draws: Of the units.
+        size: How many there are.
+        one: Multiplications for one unit.
+    """
+    for way in _WAYS:
+        if _ROTATIONS * draws.least(way) <= size:
+            units = draws.units(way)
+            count = _ROTATIONS * units.shape[1]
+            if count <= size and count * one <= _MOST_COST:
+                yield way, units
 
 
 def _far(found: Recorded, steps: np.ndarray, losses: np.ndarray) -> float:
