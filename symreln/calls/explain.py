@@ -246,7 +246,7 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
         raise InputError(msg)
     data = numbers.dataset
     check_history(history, data.n_x, data.n_y)
-    found = recorded(history, *data.arrays)
+    found = recorded(history, *data.arrays, drawn=drawn is not None)
     if given is None:
         measured = spec_of_data([[1]], [[1]], network=network_of_weights(history, found)).network
     else:

@@ -80,13 +80,16 @@ class Recorded:
 
 
 @phase("recorded weights")
-def recorded(history: History, inputs: np.ndarray, targets: np.ndarray) -> Recorded:
+def recorded(
+    history: History, inputs: np.ndarray, targets: np.ndarray, *, drawn: bool = False
+) -> Recorded:
     """Return what all looks at a network say on its data.
 
     Args:
         history: The weights.
         inputs: X, shape (n_x, P), without the row of a bias.
         targets: Y, shape (n_y, P), not all zero.
+        drawn: Whether these are some samples of more, so that losses have a standard error.
 
     Raises:
         InputError: The losses of the history are not those of its weights on these data.
@@ -108,7 +111,7 @@ def recorded(history: History, inputs: np.ndarray, targets: np.ndarray) -> Recor
         bias=history.output_bias,
         steps=np.asarray(history.steps),
         losses=losses,
-        spread=float(spread.max() / losses[0]),
+        spread=float(spread.max() / losses[0]) if drawn else 0.0,
         outputs=size / np.linalg.norm(targets),
         rate=rate,
         off=off,

@@ -174,6 +174,14 @@ def test_other_data_are_refused(history, data, message):
         sr.explain(history, *data)
 
 
+def test_losses_that_vary_over_samples_do_not_hide_other_data():
+    """All samples are there: their losses have no standard error that would excuse a difference."""
+    x = np.random.default_rng(3).standard_normal((20, 2))
+    network = trained(x, x[:, 0], steps=201)
+    with pytest.raises(InputError, match="Give the data that the network was trained on"):
+        sr.explain(network, x + 0.2, x[:, 0])
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
