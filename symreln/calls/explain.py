@@ -11,6 +11,7 @@ import numpy as np
 
 from symreln.base.jsonio import dumps
 from symreln.base.records import record
+from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.derive import Derivation
 from symreln.calls.gates import gates_toml
@@ -144,13 +145,13 @@ class Explanation(AbstractAnswer):
         for drop in self.found.units.timeline[:8]:
             yield (
                 f"  step {drop.step}: units of {', '.join(drop.units[:4])} grow, loss "
-                f"{drop.loss_before:.1%} to {drop.loss_after:.1%} of L(0)"
+                f"{percent(drop.loss_before)} to {percent(round(drop.loss_after, 6))} of L(0)"
             )
         for row in self.found.left:
             if row.distance_before is not None and row.distance_after is not None:
                 yield (
-                    f"  {row.assumption}: {row.distance_before:.2%}, with {row.replaced_by} "
-                    f"{row.distance_after:.2%} of L(0)"
+                    f"  {row.assumption}: {percent(round(row.distance_before, 6))} of L(0) off; "
+                    f"{row.replaced_by}: {percent(round(row.distance_after, 6))}"
                 )
 
     def _said(self) -> Iterator[str]:

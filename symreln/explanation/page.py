@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Shares of L(0) for which it is said how many units are needed, and shares of the weight.
 SHARES, HELD = (0.01, 0.02, 0.05), 0.95
+#: Part by which a given rate is another than that of the weights.
+_OTHER = 0.05
 #: Windows that the table has.
 _MOST_WINDOWS = 8
 
@@ -29,27 +31,29 @@ def sentences(found: Explained) -> Iterator[str]:
     """Yield what is said first, in a few sentences."""
     replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
     hidden = len(found.units.network.looks[0].units[0])
-    needed = [(percent(x), replayed.needed(x)) for x in SHARES]
-    told = ", ".join(
-        f"{count} for {share}" for share, count in needed if count not in (None, hidden)
-    )
-    nearest = [point for point in replayed.points if point.count < hidden][-1:]
-    if told:
-        said = f"few have its loss, replayed from their own weights from step {begin} on: {told}"
-        yield f"of {counted(hidden, 'hidden unit')} {said} of L(0)"
+    needed = dict[int, float]()  # of several shares with as many units the least
+    for share in SHARES:
+        count = replayed.needed(share)
+        if count not in (None, hidden):
+            needed.setdefault(count, share)
+    own = f"replayed from the network's own weights at step {begin}"
+    if needed:
+        told = ", ".join(f"{n} within {percent(share)}" for n, share in needed.items())
+        yield (
+            f"units that have the loss of all {hidden}, {own}, those of nearly one direction taken "
+            f"together: {told} of L(0)"
+        )
     elif not replayed.points:
         yield (
             f"of {counted(hidden, 'hidden unit')} no fewer than half stand for all by their "
             f"directions at step {begin}, or a replay of them takes minutes"
         )
     else:
-        beside = (
-            f"; {p.count} are {percent(p.distance)} off" if (p := next(iter(nearest), None)) else ""
-        )
+        nearest = [point for point in replayed.points if point.count < hidden][-1:]
+        beside = "".join(f"; {p.count} are {percent(p.distance)} off" for p in nearest)
         yield (
-            f"of {counted(hidden, 'hidden unit')} no fewer have its loss within "
-            f"{percent(SHARES[-1])} of L(0), replayed from their own weights from step {begin} on"
-            f"{beside}"
+            f"no fewer than all {counted(hidden, 'hidden unit')} have the loss within "
+            f"{percent(SHARES[-1])} of L(0), {own}{beside}"
         )
     names, held = [each.name for each in found.units.units], found.windows[0].shares
     strong = sorted(names, key=lambda name: -held[name])
@@ -68,13 +72,33 @@ def sentences(found: Explained) -> Iterator[str]:
             "law of gates: the predicted share of the weight with the first gates differs from "
             f"the network's by at most {found.law.distance:.2g}"
         )
-    off = found.found.off
-    whole = replayed.whole
-    left = "" if whole is None else f", and leaves {percent(round(whole.distance, 6))} of L(0)"
-    yield (
-        f"gradient descent on all samples with the rate {found.rate:.4g}/τ has the change of the "
-        f"weights but for {percent(round(off, 6))}{left}"
-    )
+    yield from _descent(found)
+
+
+def _descent(found: Explained) -> Iterator[str]:
+    """Yield whether the weights descend, and with which rate."""
+    measured, whole = found.found.rate, found.replayed.whole
+    if measured is None:
+        change = "the weights do not change as by gradient descent on all samples"
+    else:
+        off = percent(round(found.found.off, 6))
+        change = (
+            "the weights change as by gradient descent on all samples with the learning rate "
+            f"{measured:.4g} of the mean loss, but for {off} of the change"
+        )
+    if whole is not None:
+        left = percent(round(whole.distance, 6))
+        change += f"; all units replayed with the rate {found.rate:.4g} are {left} of L(0) off"
+    yield change
+    if measured is not None and abs(found.rate / measured - 1) > _OTHER:
+        samples, ratio = found.found.x.shape[1], found.rate / measured
+        convention = any(abs(ratio / each - 1) < _OTHER for each in (samples, 1 / samples))
+        hint = ', the number of samples: is loss = "mean" or "sum" in [network] what was trained?'
+        yield (
+            f"the learning rate that is given, {found.rate:.4g} of the mean loss, is {ratio:.3g} "
+            f"times the one of the weights{hint if convention else ''}; replays and formulas have "
+            "the given one"
+        )
 
 
 def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:

@@ -103,7 +103,7 @@ def test_its_files_are_derived_again(explained, tmp_path):
     assert said["format"] == "symreln-explanation/1"
     page = (tmp_path / "explanation.html").read_text()
     assert "The network explained" in page
-    assert "4 for 1" in page
+    assert "4 within 1" in page
     assert r"\section" in (tmp_path / "explanation.tex").read_text()
 
 
@@ -134,6 +134,16 @@ def test_a_rate_that_is_given_is_the_one_that_is_replayed(history):
     told = sr.explain(history, X, Y, network=given).to_json()
     assert told["rate"]["measured"] == pytest.approx(RATE, rel=1e-4)
     assert told["replay"][-1]["max_abs_over_initial"] > 0.3
+
+
+@pytest.mark.parametrize(("rate", "said"), [(RATE / 2, "is 0.5 times the"), (RATE, "is 4 times")])
+def test_a_rate_that_is_not_of_the_weights_is_said(history, rate, said):
+    """The second is that of a sum over the four samples."""
+    given = {"hidden": HIDDEN, "init_std": "1/1000", "learning_rate": rate, "steps": STEPS}
+    loss = "mean" if rate < RATE else "sum"
+    lines = list(sr.explain(history, X, Y, network=sr.network(**given, loss=loss)).lines())
+    (line,) = (each for each in lines if said in each)
+    assert ("number of samples" in line) == (loss == "sum")
 
 
 @pytest.mark.parametrize(
