@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from symreln.explain import history as module
 
 from symreln.errors import InputError
+from symreln.explanation import history as module
 from symreln.explanation.history import History, check_history, read_history
 from tests.strategies import examples, seeds
 
