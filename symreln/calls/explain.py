@@ -29,6 +29,7 @@ from symreln.report.write import document_files, saved_document
 from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
+from symreln.task_library.load import load_data
 
 _FORMAT = "symreln-explanation/1"
 #: Multiplications at all looks that samples are drawn for, and how few of them; seed of the draw.
@@ -195,10 +196,11 @@ def explain(
     Args:
         checkpoints: Its weights over training: an NPZ or safetensors file, or a mapping of arrays
             `steps`, `W1`, `W2`, and optionally `b1`, `b2`, `losses`.
-        spec: A spec of its data, whose gates are not used; or X, with Y as the next argument.
+        spec: A spec of its data, its file or its name, whose gates are not used; or X, with Y as
+            the next argument.
         Y: Targets, where X is given.
-        network: Made by :func:`symreln.network`, where X is given; left out, the rate and the
-            initial scale are measured from the weights.
+        network: Made by :func:`symreln.network`, where X is given; left out here and in the spec,
+            the rate and the initial scale are measured from the weights.
         samples: Whether "rows" or "columns" of X and Y are samples.
 
     Raises:
@@ -234,6 +236,8 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
     if targets is not None:
         spec, targets, drawn, whole = _drawn(history, spec, targets, samples)
         spec = spec_of_data(spec, targets, samples=samples, network=network or plain)
+    elif isinstance(spec, str | os.PathLike):
+        spec = load_data(os.fspath(spec))
     elif not isinstance(spec, Spec):
         msg = "explain: found no targets. Give a spec, or X and Y: sr.explain(history, X, Y)"
         raise InputError(msg)

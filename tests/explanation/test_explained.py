@@ -11,6 +11,7 @@ import symreln as sr
 from symreln.errors import InputError, SpecError
 from symreln.explanation.history import read_history
 from symreln.explanation.recorded import recorded
+from tests.cli.command import command
 
 X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
 Y = np.array([1.0, -1, -1, 1])
@@ -79,6 +80,21 @@ def test_the_rate_is_measured(explained, history):
         hidden=HIDDEN, init_std="1/1000", learning_rate=RATE, steps=STEPS, loss="mean"
     )
     assert sr.explain(history, X, Y, network=given).to_json()["free_constants"] == 0
+
+
+def test_a_spec_of_data_alone_needs_no_network(explained, history, tmp_path, monkeypatch):
+    """In Python as from the command line."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("data.npz", X=X, Y=Y[:, None])
+    (tmp_path / "spec.toml").write_text('[dataset]\ndata = "data.npz"\n')
+    told = sr.explain(history, "spec.toml").to_json()
+    assert told["free_constants"] == 2
+    assert told["units"] == explained.to_json()["units"]
+    np.savez("history.npz", **history)
+    assert command("explain", "history.npz", "spec.toml", "--out", "out", "--quiet").code == 0
+    assert json.loads((tmp_path / "out/explanation.json").read_text()) == json.loads(
+        json.dumps(told)
+    )
 
 
 def test_strengths_of_the_network_lie_on_their_formulas(explained, history):
