@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -74,6 +75,7 @@ def descend_units(
     starts: list[int],
     steps: list[int],
     held_gates: np.ndarray | None = None,
+    edges: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     *,
     biased: bool = False,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
@@ -87,6 +89,8 @@ def descend_units(
         starts: The steps of these.
         steps: At which units are looked at.
         held_gates: 0 or 1, shape (draws, units, P), where units keep these gates whatever they see.
+        edges: Units, and orthonormal columns of inputs that they stay orthogonal to, where held
+            gates have samples on their boundary.
         biased: Whether the last unit of each draw is a bias of the outputs: open on all samples,
             where it holds 1.
     """
@@ -122,6 +126,8 @@ def descend_units(
                 drive *= gates
                 second += rate * (held @ error)
                 first += rate * (drive @ x_t)
+                for those, basis in edges:
+                    first[:, those] -= first[:, those] @ basis @ basis.T
 
     with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
         try:

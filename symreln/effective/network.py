@@ -24,7 +24,7 @@ gradient flows (Kunin et al. 2025) have the same two steps in the limit of vanis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -397,7 +397,11 @@ class Draws:
         return self.closed() if way.name == "closed form" else [None] * len(self.horizons)
 
     def descend(
-        self, way: Way, units: np.ndarray, held_gates: np.ndarray | None = None
+        self,
+        way: Way,
+        units: np.ndarray,
+        held_gates: np.ndarray | None = None,
+        edges: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     ) -> tuple[np.ndarray, tuple[Look, ...]]:
         """Return the losses of every draw at all steps, and looks from the first horizon on.
 
@@ -405,6 +409,7 @@ class Draws:
             way: How units became few.
             units: Of every draw.
             held_gates: As of :func:`symreln.effective.descent.descend_units`.
+            edges: The same.
 
         Raises:
             InputError: The units diverge.
@@ -420,7 +425,7 @@ class Draws:
             if held_gates is not None:
                 held_gates = np.pad(held_gates, ((0, 0), (0, 1), (0, 0)))
         losses, looks = descend_units(
-            self.x, self.y, self.descent, units, starts, looked, held_gates, biased=biased
+            self.x, self.y, self.descent, units, starts, looked, held_gates, edges, biased=biased
         )
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"

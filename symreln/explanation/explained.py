@@ -200,7 +200,7 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     spec = with_gates_of(spec, units, len(found.x) * _GATES if large else MOST_INPUTS)
     gates = np.array([gate_floats(pathway) for pathway in spec.pathways])
     windows = tuple(_windows(found, spec, gates, looks))
-    fixed = replayed.held(found, gates)
+    fixed = replayed.held(found, gates, [pathway.boundary for pathway in spec.pathways])
     whole = {"found": found, "rate": rate, "replayed": replayed, "fixed": fixed, "windows": windows}
     if large:
         said = FromData(network=units, spec=spec, half_times={})

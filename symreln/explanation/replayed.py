@@ -6,7 +6,7 @@ gates, moments and ways to few units are the same, and gradient descent on these
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ _SETTLED = 5e4
 _MOST_STEPS = 10_000
 #: w·x over its largest below which a sample is on a unit's boundary.
 _BOUNDARY = 1e-6
+#: Singular value over the largest below which samples on a boundary are of fewer directions.
+_EDGE = 1e-9
 #: From few units to many: directions alone, then moments.
 _ALIKE = (0.5, 0.8, 0.9, 0.97)
 _WAYS = (
@@ -102,18 +104,29 @@ class Replayed:
             groups.append(replace(group, signs=settled.astype(int)))
         return replace(network, groups=tuple(groups))
 
-    def held(self, found: Recorded, gates: np.ndarray) -> float | None:
+    def held(
+        self, found: Recorded, gates: np.ndarray, boundaries: Sequence[tuple[int, ...]]
+    ) -> float | None:
         """Return the distance of all units, each with the gate that it is nearest to for good.
 
         Args:
             found: What is known of the network.
             gates: 0 or 1, shape (gates, P).
+            boundaries: Of each gate the samples that its units stay orthogonal to.
         """
         if self.whole is None:
             return None
-        units = self.draws.units(WHOLE)
-        nearest = nearest_gates(units[0, :, : len(found.x)] @ found.x, gates)
-        losses, _ = self.draws.descend(WHOLE, units, gates[nearest][None])
+        units = self.draws.units(WHOLE).copy()
+        w = units[0, :, : len(found.x)]
+        nearest = nearest_gates(w @ found.x, gates)
+        edges = list[tuple[np.ndarray, np.ndarray]]()
+        for place, samples in enumerate(boundaries):
+            if samples:
+                left, sizes, _ = np.linalg.svd(found.x[:, list(samples)], full_matrices=False)
+                those, basis = np.flatnonzero(nearest == place), left[:, sizes > _EDGE * sizes[0]]
+                w[those] -= w[those] @ basis @ basis.T
+                edges.append((those, basis))
+        losses, _ = self.draws.descend(WHOLE, units, gates[nearest][None], edges)
         return _far(found, self.steps, losses[0])
 
 

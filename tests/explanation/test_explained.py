@@ -71,6 +71,12 @@ def test_a_network_on_xor_is_four_neurons(explained):
     assert told["theory"]["max_abs_over_initial"] < 0.06
 
 
+def test_gates_that_are_held_slide_along_their_boundaries(explained):
+    """With two samples closed in place of on the boundary its units would grow faster."""
+    left = {row["assumption"]: row for row in explained.to_json()["left"]}
+    assert left["gates that stay"]["distance_before"] < 0.05
+
+
 def test_the_rate_is_measured(explained, history):
     told = explained.to_json()
     assert told["rate"]["value"] == pytest.approx(RATE, rel=1e-4)
