@@ -29,6 +29,7 @@ _MOST_WINDOWS = 8
 
 def sentences(found: Explained) -> Iterator[str]:
     """Yield what is said first, in a few sentences."""
+    yield from _another_rate(found)
     replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
     hidden = len(found.units.network.looks[0].units[0])
     needed = dict[int, float]()  # of several shares with as many units the least
@@ -65,6 +66,12 @@ def sentences(found: Explained) -> Iterator[str]:
             f"theory of these gates ({kind}): {percent(found.far(found.prediction.loss))} of L(0) "
             "from the network"
         )
+        if found.found.bias is not None:
+            first = 0.5 * np.square(found.found.y).sum(axis=0).mean() / found.found.losses[0]
+            yield (
+                "the outputs have a bias, which the theory has from the beginning as it is at the "
+                f"end: its loss begins at {percent(first)} of L(0)"
+            )
     else:
         yield f"theory of these gates: none, {found.why_not}"
     if found.law is not None:
@@ -90,15 +97,21 @@ def _descent(found: Explained) -> Iterator[str]:
         left = percent(round(whole.distance, 6))
         change += f"; all units replayed with the rate {found.rate:.4g} are {left} of L(0) off"
     yield change
-    if measured is not None and abs(found.rate / measured - 1) > _OTHER:
-        samples, ratio = found.found.x.shape[1], found.rate / measured
-        convention = any(abs(ratio / each - 1) < _OTHER for each in (samples, 1 / samples))
-        hint = ', the number of samples: is loss = "mean" or "sum" in [network] what was trained?'
-        yield (
-            f"the learning rate that is given, {found.rate:.4g} of the mean loss, is {ratio:.3g} "
-            f"times the one of the weights{hint if convention else ''}; replays and formulas have "
-            "the given one"
-        )
+
+
+def _another_rate(found: Explained) -> Iterator[str]:
+    """Yield that the rate that is given is not that of the weights."""
+    measured, samples = found.found.rate, found.found.x.shape[1]
+    if measured is None or abs(found.rate / measured - 1) <= _OTHER:
+        return
+    ratio = found.rate / measured
+    convention = any(abs(ratio / each - 1) < _OTHER for each in (samples, 1 / samples))
+    hint = f'. There are {samples} samples: the loss of [network], "mean" or "sum", is probably'
+    yield (
+        f"the learning rate that is given, {found.rate:.4g} of the mean loss, is {ratio:.3g} times "
+        "that with which the weights descend, and all that follows has the given one"
+        f"{f'{hint} not that of the training' if convention else ''}"
+    )
 
 
 def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
