@@ -86,7 +86,7 @@ class FoundGates(GateAnswer):
         """Return a spec with these gates as the text of a file; "" where none is so small."""
         pathways = getattr(self.found, "pathways", ())
         title = f"{self.spec.title}: gates found ({self.method})"
-        return _gates_toml(self.spec, pathways, title) if pathways else ""
+        return gates_toml(self.spec, pathways, title) if pathways else ""
 
     def to_spec(self) -> Spec:
         """Return a spec with these gates.
@@ -105,7 +105,7 @@ class FoundGates(GateAnswer):
         return {"gates.toml": text} if text else {}
 
 
-def _gates_toml(spec: Spec, pathways: Sequence[PathwaySpec], title: str) -> str:
+def gates_toml(spec: Spec, pathways: Sequence[PathwaySpec], title: str) -> str:
     """Return a spec with the data and the network of another and the pathways given.
 
     Args:

@@ -1,20 +1,28 @@
-"""A folder of results opened again: what its spec derives to, compared with what was saved."""
+"""A folder of results opened again, and its documents in other formats.
+
+What its spec derives to is compared with what was saved; what training showed is in the documents.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from symreln.base.jsonio import dumps
 from symreln.calls.derive import Derivation, derive
 from symreln.errors import CertificateError, InputError
+from symreln.report.formats import FORMATS, document_formats, require_formats
+from symreln.report.latex_style import Style
+from symreln.report.results_folder import write_together
+from symreln.report.write import SAVED, begin_document, document_files, read_document
 from symreln.specs.finding import shown
 from symreln.specs.written_spec import spec_of_values
 from symreln.verifier.folder import CERTIFICATE, JSON_FILES, verify_file
 from symreln.verifier.reading import read_json
 
-_DERIVATION = JSON_FILES[0]
+_DERIVATION, _VALIDATION, DOCUMENT = JSON_FILES
 
 
 def open(directory: str | Path) -> Derivation:
@@ -39,14 +47,7 @@ def open(directory: str | Path) -> Derivation:
         >>> again.modes[0].s, again.spec == sr.load("linear-hierarchy")
         (sqrt(15)/8, True)
     """
-    if not isinstance(directory, str | os.PathLike):
-        msg = f"open: found {shown(directory)}; give the folder that derivation.save(dir) wrote"
-        raise InputError(msg)
-    folder = Path(directory)
-    if not folder.is_dir():
-        found = f"a file, {folder}; give its folder" if folder.is_file() else f"no folder {folder}"
-        msg = f"open: found {found}"
-        raise InputError(msg)
+    folder = _folder(directory, "open")
     content, certificate = _found(folder, _DERIVATION), None
     said = content.get("provenance") if isinstance(content, dict) else content
     if said is not None or (folder / CERTIFICATE).exists():  # most graphs have none
@@ -69,6 +70,73 @@ def open(directory: str | Path) -> Derivation:
         )
         raise CertificateError(msg)
     return derivation
+
+
+def report(
+    folder: str | Path,
+    formats: Sequence[str] = (),
+    directory: str | Path | None = None,
+    *,
+    latex: Sequence[str] = (),
+    full: bool = False,
+) -> list[Path]:
+    """Write documents of a saved run in other formats, without training again.
+
+    What run, validate and explain have saved is rendered as it is; a derivation alone is derived
+    again and compared with its certificate. A folder with a changed file is refused.
+
+    Args:
+        folder: Folder of run, derive, validate or explain.
+        formats: Some of tex, html, fragment (LaTeX to include) and pdf (which needs the extra
+            ``symreln[pdf]``); the first two by default.
+        directory: Where they are written, made if it is not there; by default into the folder.
+        latex: How LaTeX is written, as of derive: prefix=ctx:, level=2, numbering=all, or
+            figures=FOLDER.
+        full: Whether to put all that the page folds into documents on paper, too.
+
+    Raises:
+        CertificateError: A file was changed or is of another derivation.
+        InputError: It is no such folder, or is of another version; or there is no such format.
+        NotSupportedError: A format needs a package that is not installed.
+
+    Example:
+        >>> import symreln as sr, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = sr.derive("xor").save(folder, "json")
+        ...     [path.name for path in sr.report(folder, "html")]
+        ['derivation.html']
+    """
+    require_formats(formats, [each.name for each in FORMATS])
+    style, place = Style.of(latex), _folder(folder, "report")
+    wanted = document_formats({formats} if isinstance(formats, str) else formats)
+    there = {stem: place / name for stem, name in SAVED.items() if (place / name).exists()}
+    found = {stem: read_document(path) for stem, path in there.items()} or _derived(place)
+    out, files = Path(directory or place), {}
+    for stem, (document, proof) in found.items():
+        files |= document_files(document, wanted, proof, stem, style=style, full=full)
+    return write_together(out, files, own=out.exists() and out.samefile(place))
+
+
+def _derived(folder: Path) -> dict[str, Any]:
+    """Return the document of a folder of a derivation alone, and its certificate."""
+    if (folder / _VALIDATION).exists():
+        msg = f"report: {folder} has {_VALIDATION} and no {DOCUMENT}. Write it again: `symreln run`"
+        raise InputError(msg)
+    derivation = open(folder)
+    return {"derivation": (begin_document(derivation)(), derivation.certificate)}
+
+
+def _folder(directory: object, call: str) -> Path:
+    """Return a folder of results; refuse what is none."""
+    if not isinstance(directory, str | os.PathLike):
+        msg = f"{call}: found {shown(directory)}; give the folder that derivation.save(dir) wrote"
+        raise InputError(msg)
+    folder = Path(directory)
+    if not folder.is_dir():
+        found = f"a file, {folder}; give its folder" if folder.is_file() else f"no folder {folder}"
+        msg = f"{call}: found {found}"
+        raise InputError(msg)
+    return folder
 
 
 def _found(folder: Path, name: str) -> Any:

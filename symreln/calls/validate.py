@@ -74,7 +74,7 @@ class Validation(outcome.Validation):
         return plot_validation(self, ax)
 
     def save(self, directory: str | Path) -> list[Path]:
-        """Write validation.json, curves.npz and the figures of the command ``validate``."""
+        """Write what the command does: validation.json, curves.npz, figures, document.json."""
         return write_validation(self, directory)
 
     def _repr_html_(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from symreln.base.console import put, say
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
+from symreln.calls.answers import AbstractAnswer
 from symreln.cli.options import imported
 from symreln.report.results_folder import require_folder, write_together
 from symreln.task_library.load import load
@@ -47,7 +48,8 @@ def answer(
     """
     function = imported(call)
     taken = inspect.signature(function).parameters
-    require_folder(out)
+    if out != Path(given):  # of a saved folder the call says what is wrong with it
+        require_folder(out)
     about: Any = given
     if "directory" in taken:  # it works in the folder, over some time
         asked["directory"] = out
@@ -57,6 +59,15 @@ def answer(
         about = load(given, overrides, allow_outside=allow_outside)
     with nullcontext() if machine is None else training_machine(**machine):
         found = function(about, **asked)
+    return told(found, out, as_json=as_json)
+
+
+def told(found: AbstractAnswer | list[Path], out: Path, *, as_json: bool) -> int:
+    """Write an answer's files and print it, or which were written; return the exit code."""
+    if isinstance(found, list):
+        names = [path.relative_to(out).as_posix() for path in found]
+        put(dumps(names)) if as_json else say(f"written to {out}: {', '.join(names)}")
+        return 0
     with phase("writing the results"):
         files = found.files()
         if files:

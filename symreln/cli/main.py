@@ -53,7 +53,7 @@ class _Row(NamedTuple):
     trains: bool = False
 
 
-_OUT = "symreln-out/NAME"
+_OUT, _SAME = "symreln-out/NAME", "FOLDER"
 #: The commands in groups, as `symreln --help` has them.
 GROUPS = {
     "Derive and validate": {
@@ -72,12 +72,14 @@ GROUPS = {
             "xor --seeds 20 --set validation.tolerance=2%",
             *(_OUT, "confront", False, True),
         ),
+        "report": _Row("open", "symreln-out/xor --format pdf", _SAME),
         "verify": _Row("inform", "symreln-out/xor", work="tell"),
     },
     "Gates": {
         "gates": _Row("gates", "xor --method self-consistent", f"{_OUT}-gates"),
         "race": _Row("gates", "xor --seeds 20", f"{_OUT}-race"),
         "replay": _Row("gates", "contextual-3 --curve", f"{_OUT}-replay"),
+        "explain": _Row("explain", "weights.npz spec.toml", f"{_OUT}-explained", work="explain"),
     },
     "Many networks": {
         "sweep": _Row(
@@ -189,7 +191,9 @@ def _callback(
     ) -> int:
         given = [asked.pop(name) for name in names]
         if row.out:
-            asked["out"] = asked["out"] or Path(row.out.replace("NAME", Path(given[0]).stem))
+            asked["out"] = asked["out"] or Path(
+                given[0] if row.out == _SAME else row.out.replace("NAME", Path(given[0]).stem)
+            )
         if (time_limit or memory_limit) and not watched.is_watched():
             if sys.platform == "win32":
                 msg = "--time-limit and --memory-limit need Linux or macOS. Leave them out"

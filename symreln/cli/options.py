@@ -101,7 +101,8 @@ def _arguments(given: ast.arguments) -> Iterator[tuple[bool, str, str, list[Any]
     for each, end in zip([*given.args, *given.kwonlyargs], ends, strict=True):
         if each.arg not in ("self", *_OWN) and each.annotation is not None:
             default = [ast.literal_eval(value) for value in end]
-            yield each in given.args[:1], each.arg, ast.unparse(each.annotation), default
+            first = each in given.args[:1] or (each.arg == "spec" and not end)
+            yield first, each.arg, ast.unparse(each.annotation), default
 
 
 def _plain(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -73,6 +74,10 @@ def descend_units(
     units: np.ndarray,
     starts: list[int],
     steps: list[int],
+    held_gates: np.ndarray | None = None,
+    edges: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+    *,
+    biased: bool = False,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -83,6 +88,11 @@ def descend_units(
         units: (w, b) of every draw at its horizon.
         starts: The steps of these.
         steps: At which units are looked at.
+        held_gates: 0 or 1, shape (draws, units, P), where units keep these gates whatever they see.
+        edges: Units, and orthonormal columns of inputs that they stay orthogonal to, where held
+            gates have samples on their boundary.
+        biased: Whether the last unit of each draw is a bias of the outputs: open on all samples,
+            where it holds 1.
     """
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
@@ -99,8 +109,10 @@ def descend_units(
                 if ended.is_set():
                     break
                 held = first @ x
-                gates = held > 0
-                np.maximum(held, 0, out=held)
+                gates = held > 0 if held_gates is None else held_gates[part]
+                held *= gates
+                if biased:
+                    held[:, -1], gates[:, -1] = 1, 0
                 error = y_t - held.transpose(0, 2, 1) @ second  # (draws, P, rank)
                 squares = np.einsum("dpr,dpr->d", error, error)
                 for place, draw in enumerate(part):
@@ -114,6 +126,8 @@ def descend_units(
                 drive *= gates
                 second += rate * (held @ error)
                 first += rate * (drive @ x_t)
+                for those, basis in edges:
+                    first[:, those] -= first[:, those] @ basis @ basis.T
 
     with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
         try:

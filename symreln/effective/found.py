@@ -397,6 +397,16 @@ def _signs_of(pathway: PathwaySpec) -> np.ndarray:
     return signs
 
 
+def from_units(network: EffectiveNetwork, numbers: Derivation) -> FromData:
+    """Return what an effective network says of a derivation with its gates.
+
+    Args:
+        network: The effective network.
+        numbers: Without free parameters.
+    """
+    return FromData(network=network, spec=numbers.spec, half_times=_half_times(numbers))
+
+
 def from_data(numbers: Derivation) -> FromData:
     """Return the effective network of a derivation whose gates come from the data.
 
@@ -413,7 +423,7 @@ def from_data(numbers: Derivation) -> FromData:
             "network.init_std"
         )
         raise InputError(msg)
-    return FromData(network=network, spec=numbers.spec, half_times=_half_times(numbers))
+    return from_units(network, numbers)
 
 
 def _half_times(derivation: Derivation) -> dict[str, float]:

@@ -121,7 +121,7 @@ def gate_flows(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> list[_Fl
         columns, the last one with the sign that opens the gate.
     """
     flows, size = list[_Flow](), len(x)
-    for signs in _settled(x, y, directions):
+    for signs in settled_gates(x, y, directions):
         edge, field = orthonormal_span(x[:, signs == 0]), np.zeros((size + len(y),) * 2)
         field[size:, :size] = (y * (signs > 0)) @ (x - edge @ (edge.T @ x)).T / x.shape[1]
         rates, modes = np.linalg.eigh(field)  # of the lower half alone
@@ -134,8 +134,14 @@ def gate_flows(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> list[_Fl
     return flows
 
 
-def _settled(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the gates of isolated units that go on from directions until these stand still."""
+def settled_gates(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the gates of isolated units that go on from directions until these stand still.
+
+    Args:
+        x: X, shape (n_x, P).
+        y: Y in its span, shape (rank, P).
+        directions: (w, b) in the rows; of those that come together one goes on.
+    """
     fastest = max(np.linalg.norm(y * (w @ x > 0) @ x.T, 2) for w in directions[:, : len(x)])
     for part in _STEPS:
         step = part / fastest

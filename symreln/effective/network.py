@@ -24,7 +24,7 @@ gradient flows (Kunin et al. 2025) have the same two steps in the limit of vanis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -71,11 +71,14 @@ class Way:
             followed; "whole": these themselves.
         alike: Cosine of directions from which gates are taken together.
         held: Share of the strength whose gates are kept.
+        single: Whether units are taken together one by one, whatever their gates: those of trained
+            networks are open and closed by turns on the boundary of samples.
     """
 
     name: Literal["neurons", "closed form", "moments", "whole"]
     alike: float = 1.0
     held: float = 0.999
+    single: bool = False
 
 
 #: From few units to many: the first that changes the loss little is taken, or all units.
@@ -96,16 +99,21 @@ class _Group:
     Attributes:
         signs: The gate of most of the strength, 1 open, -1 closed, 0 on the boundary, shape (P,).
         share: Of the strength of all units.
-        moment: M, shape (n_x + rank, n_x + rank).
+        held: (w, b) of the units, shape (units, n_x + rank).
         leading: Share of M's largest eigenvalue in its trace.
         direction: Its eigenvector, of the sign that units have.
     """
 
     signs: np.ndarray
     share: float
-    moment: np.ndarray
+    held: np.ndarray
     leading: float
     direction: np.ndarray
+
+    @property
+    def moment(self) -> np.ndarray:
+        """M, shape (n_x + rank, n_x + rank)."""
+        return self.held.T @ self.held
 
 
 @record(eq=False)
@@ -274,37 +282,18 @@ def effective_network(
         rows = [group.direction for group in _grouped(_pooled(reached), _WAYS[0])]
         return states(inputs, y, descent, epsilon, found, np.array(rows))
 
-    with phase("effective network"):
-        ensemble = _Draws(
-            x=inputs,
-            y=y,
-            descent=descent,
-            horizons=tuple(found),
-            turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
-            closed=closed,
-        )
-        tried, whole = (), None
-        if way is None:
-            way, tried, whole = ensemble.first(COMPARED).reduced(followed)
-        units = ensemble.units(way)
-        if units.shape[1] > followed:  # in another draw it takes more than it stands for
-            way, units = WHOLE, ensemble.units(WHOLE)
-        drawn, looks = ensemble.descend(way, units)
-    return EffectiveNetwork(
-        losses=drawn.mean(axis=0),
-        drawn=drawn,
-        followed=drawn if whole is None or way is WHOLE else whole,
-        units=units,
-        way=way,
-        tried=tried,
-        groups=tuple(sorted(_grouped(_pooled(reached), way), key=lambda each: -each.share)),
-        looks=looks,
-        span=reached[0].span,
-    )
+    return Draws(
+        x=inputs,
+        y=y,
+        descent=descent,
+        horizons=tuple(found),
+        turns=tuple(np.random.default_rng(seed.spawn(1)[0]) for seed in seeds),
+        closed=closed,
+    ).network(way)
 
 
 @record(eq=False)
-class _Draws:
+class Draws:
     """Units of independent draws when they reach their horizons, and what they learn.
 
     Attributes:
@@ -314,6 +303,7 @@ class _Draws:
         horizons: Of every draw; None where no unit of it grows: then its loss stays where it is.
         turns: Of every draw, of its rotations; each is copied before it is used.
         closed: Returns the state of every draw in closed form, where there is one.
+        bias: Of the outputs at the horizons, shape (rank,), a unit more; None where there is none.
     """
 
     x: np.ndarray
@@ -322,8 +312,55 @@ class _Draws:
     horizons: tuple[Horizon | None, ...]
     turns: tuple[np.random.Generator, ...]
     closed: Callable[[], list[State | None]]
+    bias: np.ndarray | None = None
 
-    def first(self, count: int) -> _Draws:
+    @phase("effective network")
+    def network(self, way: Way | None = None) -> EffectiveNetwork:
+        """Return the effective network.
+
+        Args:
+            way: How units become few; by default to as few as change the loss by :data:`REDUCED`.
+
+        Raises:
+            InputError: The units diverge.
+        """
+        reached = [each for each in self.horizons if each is not None]
+        followed, tried, whole = max(len(each.sizes) for each in reached), (), None
+        if way is None:
+            way, tried, whole = self.first(COMPARED).reduced(followed)
+        units = self.units(way)
+        if units.shape[1] > followed:  # in another draw it takes more than it stands for
+            way, units = WHOLE, self.units(WHOLE)
+        drawn, looks = self.descend(way, units)
+        found = self.standing(way, units, drawn, looks)
+        beside = drawn if whole is None or way is WHOLE else whole
+        return replace(found, tried=tried, followed=beside)
+
+    def standing(
+        self, way: Way, units: np.ndarray, drawn: np.ndarray, looks: tuple[Look, ...]
+    ) -> EffectiveNetwork:
+        """Return the effective network whose losses and looks are known.
+
+        Args:
+            way: How units become few.
+            units: Of every draw.
+            drawn: Losses of each draw, shape (draws, steps).
+            looks: At the units.
+        """
+        pooled = _pooled([each for each in self.horizons if each is not None])
+        return EffectiveNetwork(
+            losses=drawn.mean(axis=0),
+            drawn=drawn,
+            followed=drawn,
+            units=units,
+            way=way,
+            tried=(),
+            groups=tuple(sorted(_grouped(pooled, way), key=lambda each: -each.share)),
+            looks=looks,
+            span=pooled.span,
+        )
+
+    def first(self, count: int) -> Draws:
         """Return the first draws that have a horizon."""
         places = [place for place, each in enumerate(self.horizons) if each is not None][:count]
         horizons, turns = ([part[p] for p in places] for part in (self.horizons, self.turns))
@@ -344,6 +381,10 @@ class _Draws:
         most = max(map(len, parts))
         return np.array([np.pad(each, ((0, most - len(each)), (0, 0))) for each in parts])
 
+    def least(self, way: Way) -> int:
+        """Return how many units the first draw takes at least."""
+        return sum(1 for _ in _clusters(next(filter(None, self.horizons)), way))
+
     def starts(self, way: Way) -> list[int]:
         """Return the step of the horizon of every draw, the last step where it has none."""
         last = self.descent.steps - 1
@@ -355,8 +396,20 @@ class _Draws:
         """Return the state of every draw in closed form, where that is the way."""
         return self.closed() if way.name == "closed form" else [None] * len(self.horizons)
 
-    def descend(self, way: Way, units: np.ndarray) -> tuple[np.ndarray, tuple[Look, ...]]:
+    def descend(
+        self,
+        way: Way,
+        units: np.ndarray,
+        held_gates: np.ndarray | None = None,
+        edges: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+    ) -> tuple[np.ndarray, tuple[Look, ...]]:
         """Return the losses of every draw at all steps, and looks from the first horizon on.
+
+        Args:
+            way: How units became few.
+            units: Of every draw.
+            held_gates: As of :func:`symreln.effective.descent.descend_units`.
+            edges: The same.
 
         Raises:
             InputError: The units diverge.
@@ -365,7 +418,15 @@ class _Draws:
         pairs = zip(starts, self.horizons, strict=True)
         begin = next(start for start, each in pairs if each is not None)
         looked = look_steps(begin, self.descent.steps, 2 * units.size)
-        losses, looks = descend_units(self.x, self.y, self.descent, units, starts, looked)
+        biased = self.bias is not None
+        if self.bias is not None:
+            row = np.concatenate([np.zeros(len(self.x)), self.bias])
+            units = np.concatenate([units, np.tile(row, (len(units), 1, 1))], axis=1)
+            if held_gates is not None:
+                held_gates = np.pad(held_gates, ((0, 0), (0, 1), (0, 0)))
+        losses, looks = descend_units(
+            self.x, self.y, self.descent, units, starts, looked, held_gates, edges, biased=biased
+        )
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"
             raise InputError(msg)
@@ -427,24 +488,29 @@ def _pooled(found: list[Horizon]) -> Horizon:
     return replace(found[0], directions=directions, signs=signs, sizes=np.concatenate(sizes))
 
 
-def _gates(horizon: Horizon) -> list[np.ndarray]:
+def _gates(horizon: Horizon, *, single: bool) -> list[np.ndarray]:
     """Return the units of every gate that is open somewhere, the strongest gate first."""
     _, gate = np.unique(horizon.signs, axis=0, return_inverse=True)
+    if single:
+        gate = np.arange(len(gate))
     order = np.argsort(gate.ravel(), kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(gate.ravel()[order])) + 1)
     alive = [part for part in parts if (horizon.signs[part[0]] > 0).any()]
     return sorted(alive, key=lambda part: -horizon.sizes[part].sum())
 
 
-def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
-    """Yield the gates that hold nearly all of the strength, those of nearly one direction as one.
+def _clusters(horizon: Horizon, way: Way) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    """Yield the direction of the strongest of some gates, and the units of each of these.
+
+    They are the gates that hold nearly all of the strength, those of nearly one direction as one.
 
     Args:
         horizon: The units.
         way: Which gates are taken together, and how many are kept.
     """
-    gates = _gates(horizon)
-    total, kept, groups = sum(horizon.sizes[part].sum() for part in gates), 0.0, []
+    gates = _gates(horizon, single=way.single)
+    total, kept = sum(horizon.sizes[part].sum() for part in gates), 0.0
+    means, found = np.zeros((len(gates), horizon.directions.shape[1])), list[list[np.ndarray]]()
     for part in gates:
         if kept >= way.held * total:
             break
@@ -452,21 +518,33 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
         kept += sizes.sum()
         mean = sizes @ horizon.directions[part]
         mean /= np.linalg.norm(mean) or 1.0
-        near = max(groups, key=lambda group: group[0] @ mean, default=None)
-        if near is not None and near[0] @ mean >= way.alike:
-            near[1].append(part)
+        along = means[: len(found)] @ mean
+        near = int(along.argmax()) if found else -1
+        if found and along[near] >= way.alike:
+            found[near].append(part)
         else:
-            groups.append((mean, [part]))
-    for mean, parts in groups:
+            means[len(found)] = mean
+            found.append([part])
+    yield from zip(means, found, strict=False)
+
+
+def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
+    """Yield the gates of :func:`_clusters` with their moments."""
+    alive = (horizon.signs > 0).any(axis=1)
+    total = horizon.sizes[alive].sum()
+    for mean, parts in _clusters(horizon, way):
         members = np.concatenate(parts)
-        q, sizes = horizon.directions[members], horizon.sizes[members]
-        moment = (q.T * sizes) @ q
-        values, vectors = np.linalg.eigh(moment)
-        leading = vectors[:, -1] * (1.0 if vectors[:, -1] @ mean >= 0 else -1.0)
+        sizes = horizon.sizes[members]
+        held = np.sqrt(sizes)[:, None] * horizon.directions[members]
+        # The smaller one of the two products has all eigenvalues that are not 0.
+        few = len(held) < held.shape[1]
+        values, vectors = np.linalg.eigh(held @ held.T if few else held.T @ held)
+        leading = vectors[:, -1] @ held if few else vectors[:, -1]
+        leading = leading / np.linalg.norm(leading) * (1.0 if leading @ mean >= 0 else -1.0)
         yield _Group(
             signs=horizon.signs[parts[0][0]],
             share=float(sizes.sum() / total),
-            moment=moment,
+            held=held,
             leading=float(values[-1] / values.sum()),
             direction=leading,
         )
@@ -488,7 +566,7 @@ def _units(horizon: Horizon, state: State | None, way: Way, rng: np.random.Gener
                 for g in groups
             ]
         )
-    lengths = [np.sqrt(group.direction @ group.moment @ group.direction) for group in groups]
+    lengths = [np.linalg.norm(group.held @ group.direction) for group in groups]
     return np.array([n * group.direction for n, group in zip(lengths, groups, strict=True)])
 
 

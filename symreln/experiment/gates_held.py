@@ -21,8 +21,10 @@ from symreln.base.rounding import percent
 from symreln.claims.integration import gate_floats
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation, StageDerivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.train.run import TrainingRun
 
 
@@ -124,7 +126,7 @@ def gates_held(
     if not ends:
         return unended
     places = [int(np.argmax(recorded >= end)) if end <= recorded[-1] else -1 for _, end in ends]
-    shares = [_share(numbers, network, place, int(recorded[place])) for place in places]
+    shares = [_share(_phase(numbers, recorded[k]).pathways, network, k) for k in places]
     return GatesHeld(
         stages=tuple(name for name, _ in ends),
         steps=tuple(int(recorded[place]) for place in places),
@@ -133,14 +135,37 @@ def gates_held(
     )
 
 
-def _share(numbers: Derivation, network: TrainingRun, place: int, step: int) -> np.ndarray:
+def pathway_shares(numbers: Derivation, network: TrainingRun | None) -> dict[str, np.ndarray]:
+    """Return by pathways' names which share of the weight has their gates, shape (seeds, K) each.
+
+    A unit with samples on its boundary may have the gates of several. None where the units' gates
+    were not recorded, or are not the pathways'.
+
+    Args:
+        numbers: Without free parameters.
+        network: The trained networks; None for none.
+    """
+    found: dict[str, np.ndarray] = {}
+    if network is None or "activity" not in network.snapshots or not numbers.known.gates.holds:
+        return found
+    for place, step in enumerate(network.snapshot_steps):
+        for pathway in _phase(numbers, step).pathways:
+            none = np.zeros((network.seeds, len(network.snapshot_steps)))
+            found.setdefault(pathway.name, none)[:, place] = _share((pathway,), network, place)
+    return found
+
+
+def _phase(numbers: Derivation, step: int) -> Derivation:
+    return [derivation for first, derivation in numbers.phases if first <= step][-1]
+
+
+def _share(pathways: Iterable[PathwayDerivation], network: TrainingRun, place: int) -> np.ndarray:
     """Return the share of every network at one of the recorded steps, shape (seeds,)."""
-    phase = [derivation for first, derivation in numbers.phases if first <= step][-1]
     activity = network.snapshots["activity"][:, place] > 0
     either = network.snapshots["boundary"][:, place]
     weight = network.snapshots["contribution"][:, place]
     ours = np.zeros(weight.shape, dtype=bool)
-    for pathway in phase.pathways:
+    for pathway in pathways:
         spec = pathway.effective.pathway
         fits = (activity == (gate_floats(spec) > 0)) | either
         fits[..., list(spec.boundary)] = True

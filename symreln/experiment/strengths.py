@@ -23,8 +23,6 @@ from symreln.claims.probes import probe_bases
 from symreln.experiment.metrics import LEVEL, Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.train.run import TrainingRun
@@ -145,27 +143,35 @@ def measured_strengths(
     """
     if not own_curves(numbers).holds:
         return ()
-    curves = {
-        curve.label: (curve.of(prediction.judged), curve.plateau) for curve in prediction.modes
-    }
-    found = _measured(numbers, curves, "gdln", gdln, gdln.snapshots.get("maps"))
-    if network is not None:
-        maps = network.snapshots.get("gate_maps", network.snapshots.get("maps"))
-        if maps is not None:  # a network that is linear at half speed computes ½ W₂W₁
-            maps = maps / numbers.known.slower
-        found += _measured(numbers, curves, "relu", network, maps)
-    return tuple(found)
+    found = _measured(numbers, prediction, "gdln", gdln, gdln.snapshots.get("maps"))
+    own = () if network is None else network_strengths(numbers, prediction, network)
+    return (*found, *own)
+
+
+def network_strengths(
+    numbers: Derivation, prediction: Prediction, network: TrainingRun
+) -> tuple[ModeMeasured, ...]:
+    """Return all modes of networks without given gates; arguments as above."""
+    maps = network.snapshots.get("gate_maps", network.snapshots.get("maps"))
+    if not own_curves(numbers).holds or maps is None:
+        return ()
+    # A network that is linear at half speed computes ½ W₂W₁.
+    maps = maps / numbers.known.slower
+    return tuple(_measured(numbers, prediction, "relu", network, maps))
 
 
 def _measured(
     numbers: Derivation,
-    curves: Mapping[str, tuple[np.ndarray, float | None]],
+    prediction: Prediction,
     subject: Literal["gdln", "relu"],
     run: TrainingRun,
     maps: np.ndarray | None,
 ) -> list[ModeMeasured]:
     if maps is None:
         return []
+    curves = {
+        curve.label: (curve.of(prediction.judged), curve.plateau) for curve in prediction.modes
+    }
     steps, found = run.snapshot_steps, []
     for place, pathway in enumerate(numbers.pathways):
         u, v, labels = probe_bases(pathway)

@@ -36,7 +36,7 @@ _DRIVEN = 1e-9
 #: Clusters of later gates at most, and the seed of their starts.
 _CLUSTERS, _SEED = 8, 43_044
 #: Inputs of all pathways together at most: exact residuals of ordinary numbers take their cube.
-_MOST_INPUTS = 256
+MOST_INPUTS = 256
 
 
 @phase("gates from the data")
@@ -61,12 +61,24 @@ def with_gates(spec: Spec) -> Spec:
             "much of one target as of its opposite), or steps, learning_rate or init_std are small"
         )
         raise InputError(msg)
+    return with_gates_of(spec, network)
+
+
+def with_gates_of(spec: Spec, network: EffectiveNetwork, most_inputs: int = MOST_INPUTS) -> Spec:
+    """Return a spec with pathways that have the gates of an effective network.
+
+    Args:
+        spec: Without pathways, with a network, and with a value for every parameter.
+        network: Of its data.
+        most_inputs: Of all pathways together.
+    """
+    numbers = spec.at_values()
     inputs, targets = numbers.dataset.arrays
-    gates = [*_first(network, numbers.dataset, max(1, min(_MOST, _MOST_INPUTS // len(inputs))))]
+    gates = [*_first(network, numbers.dataset, max(1, min(_MOST, most_inputs // len(inputs))))]
     stages = [1] * len(gates)
     left, reached = _left(inputs, targets, gates), network.losses[-1] + _LEFT * network.losses[0]
     if 0.5 * np.square(left).sum() / len(left.T) > reached:
-        room = _MOST_INPUTS // len(inputs) - len(gates)
+        room = most_inputs // len(inputs) - len(gates)
         later = [*_later(network, inputs, gates, min(_CLUSTERS, room))]
         gates, stages = gates + later, stages + [2] * len(later)
     names = _names(spec.dataset, gates)
@@ -108,11 +120,11 @@ def _settled(data: Dataset, signs: np.ndarray, direction: np.ndarray) -> tuple[i
         direction: (w, b) in the mean.
     """
     inputs, targets = data.arrays
+    begin = direction[: data.n_x]
     if (signs == 0).any() and may_certify(data, signs):
         held = tuple(signs.tolist())
         if held_on(data.inputs, data.targets, held) is not None:
             return held
-    begin = direction[: data.n_x]
     opened, w = begin @ inputs > 0, begin
     for _ in range(_ROUNDS if opened.any() else 0):
         w = np.linalg.svd(targets * opened @ inputs.T)[2][0]

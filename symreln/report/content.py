@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.document.document_model import Content, Inline
     from symreln.experiment.outcome import Validation
+    from symreln.specs.spec import Spec
 
 _BIBLIOGRAPHY = (
     Source(
@@ -99,7 +100,7 @@ def derivation_document(
     """
     drawn = [drawing.name for drawing in figures]
     chapters = derivation_chapters(derivation, validation, drawn)
-    return whole_document(derivation, chapters, figures)
+    return whole_document(derivation.spec, chapters, figures)
 
 
 def derivation_chapters(
@@ -152,16 +153,17 @@ def _confronted(validation: Validation | None) -> list[Block]:
 
 
 def whole_document(
-    derivation: Derivation,
+    spec: Spec,
     chapters: tuple[Block, ...],
     figures: tuple[Drawing, ...],
+    subtitle: str = "Learning dynamics, derived by symreln",
 ) -> Document:
     """Return the document with its title, its figures, and its bibliography."""
     inner = (flat(content) for block, _ in walk(chapters) for content in contents(block))
     cited = {part.key for parts in inner for part in parts if isinstance(part, Citation)}
     return Document(
-        title=derivation.spec.title,
-        subtitle="Learning dynamics, derived by symreln",
+        title=spec.title or subtitle,
+        subtitle=subtitle if spec.title else "",
         blocks=chapters,
         figures=figures,
         bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),

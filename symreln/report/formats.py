@@ -99,16 +99,20 @@ def document_formats(names: Collection[str]) -> list[Format]:
     return [each for each in FORMATS if each.name in (names or DEFAULT)]
 
 
-def require_formats(names: Collection[str]) -> None:
+def require_formats(names: Collection[str], known: Collection[str] = NAMES) -> None:
     """Refuse formats that there are not, or whose package is not installed, before any work.
+
+    Args:
+        names: What is asked for.
+        known: What there is.
 
     Raises:
         InputError: There is none of a name.
         NotSupportedError: One is not.
     """
     names = {names} if isinstance(names, str) else {*names}  # a text is one name
-    for name in sorted(names - {*NAMES}):
-        msg = f"format: found {shown(name)}, which is none. {nearest(name, NAMES)}"
+    for name in sorted(names - {*known}):
+        msg = f"format: found {shown(name)}, which is none. {nearest(name, known)}"
         raise InputError(msg)
     for each in FORMATS:
         if each.name in names and each.package and find_spec(each.package) is None:

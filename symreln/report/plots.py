@@ -86,7 +86,7 @@ def still_sketches(derivation: Derivation) -> list[Sketch]:
     sketches = [_gates(derivation)]
     found = derivation.ask(rule_of("found"))
     if found is not None:
-        sketches += [_timeline(found), _predicted(found)]
+        sketches += [timeline_sketch(found), _predicted(found)]
     shared = derivation.ask(edges_of)
     if shared is not None and len(shared.graph.edges) <= _MOST_EDGES:
         uses = [shared.uses[place] for place in range(len(shared.graph.edges))]
@@ -123,7 +123,7 @@ def _gates(derivation: Derivation) -> Sketch:
     return Sketch.of("gates", panel, height=0.75 + min(_ROW * len(values), _ROWS))
 
 
-def _timeline(found: FromData) -> Sketch:
+def timeline_sketch(found: FromData) -> Sketch:
     """Return the figure of the gates that come from the data, rows over time."""
     steps = np.array([look.step for look in found.network.looks])
     grid = np.linspace(0, steps[-1], _MOMENTS + 1)

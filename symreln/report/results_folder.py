@@ -15,11 +15,11 @@ from symreln.base.jsonio import draft_name, write_bytes
 from symreln.base.watched import undisturbed
 from symreln.errors import InputError
 from symreln.report.formats import FORMATS
+from symreln.verifier.folder import CERTIFICATE, DOCUMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-CERTIFICATE = "certificate.json"
 _DOCUMENTS = tuple(each.file for each in FORMATS)
 #: Folders of files on their way, which a process that is killed leaves.
 UNFINISHED = ".symreln.*.tmp"
@@ -33,9 +33,11 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
     return [folder / name for name in files]
 
 
-def write_together(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
+def write_together(
+    folder: Path, files: Mapping[str, str | bytes], *, own: bool = False
+) -> list[Path]:
     """Write files by name into a folder, all or none; return them in their order."""
-    with together(folder) as draft:
+    with together(folder, own=own) as draft:
         return draft.moved(write_files(draft.folder, files))
 
 
@@ -62,12 +64,16 @@ class _Draft:
 
 
 @contextlib.contextmanager
-def together(folder: Path) -> Iterator[_Draft]:
+def together(folder: Path, *, own: bool = False) -> Iterator[_Draft]:
     """Give a place for files that appear in a folder together at the end, or not at all.
 
     They are written beside their place and renamed one after the other, which takes no time and no
     room on the disk. What an earlier derivation has left and these do not replace is removed where
     a new derivation comes: it would contradict that.
+
+    Args:
+        folder: Made if it is not there.
+        own: Whether the files are of the derivation that is there already.
 
     Raises:
         OSError: One cannot be written; ``filename`` is the place that it was to take.
@@ -80,7 +86,8 @@ def together(folder: Path) -> Iterator[_Draft]:
         files = [path.relative_to(place) for path in place.rglob("*") if path.is_file()]
         with undisturbed():
             # JSON last: a page is there, and a derivation is read, by what that says.
-            _replace(folder, place, sorted(files, key=lambda path: (path.suffix == ".json", path)))
+            files.sort(key=lambda path: (path.suffix == ".json", path))
+            _replace(folder, place, files, own=own)
     except OSError as error:
         if error.filename is None or not Path(error.filename).is_relative_to(place):
             raise
@@ -90,10 +97,11 @@ def together(folder: Path) -> Iterator[_Draft]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _replace(folder: Path, place: Path, files: Sequence[Path]) -> None:
+def _replace(folder: Path, place: Path, files: Sequence[Path], *, own: bool) -> None:
     """Move files from a place into a folder; those of a derivation replace all of another."""
     derived = {Path(name) for name in (CERTIFICATE, "derivation.json", *_DOCUMENTS)}
-    if derived.intersection(files):
+    if derived.intersection(files) and not own:
+        derived.add(Path(DOCUMENT))
         for path in [*folder.glob("certificate-*.json"), *(folder / name for name in derived)]:
             if path.relative_to(folder) not in files:
                 path.unlink(missing_ok=True)

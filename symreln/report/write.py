@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
 from symreln.document.document_model import ComingDrawing, on_paper
+from symreln.document.serialise import of_values, values_of
+from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_formats
 from symreln.report.results_folder import CERTIFICATE, together, write_files
-from symreln.verifier.folder import sealed
+from symreln.verifier.folder import DOCUMENT, read_sealed, sealed, sealed_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from symreln.document.document_model import Drawing
+    from symreln.document.document_model import Document, Drawing
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
 
     #: Names of figures, and what returns them when they are drawn.
     _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
+
+_SAVED_FORMAT = "symreln-document/1"
+#: Saved documents, by what the files are called that are rendered of them.
+SAVED = {"derivation": DOCUMENT, "explanation": "explanation-document.json"}
 
 
 @phase("document")
@@ -40,6 +46,8 @@ def write_derivation(
     full: bool = False,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
+
+    With a confrontation also document.json, from which the same documents are rendered again.
 
     Args:
         derivation: What is written.
@@ -58,18 +66,20 @@ def write_derivation(
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
     documents = document_formats(wanted)
-    pdf = any(each.latex for each in documents)
+    pdf = validation is not None or any(each.latex for each in documents)
     with together(Path(directory)) as draft:
-        if documents:
-            begin_gate_law(derivation)
-        figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
+        coming = None
+        if documents or validation is not None:
+            coming = begin_document(derivation, validation, pdf=pdf)
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
-        if figures is not None:
-            written += _write_documents(
-                derivation, validation, figures, draft.folder, documents, style, full
-            )
+        if coming is not None:
+            document, proof = coming(), derivation.ask(certificate)
+            files = document_files(document, documents, proof, style=style, full=full)
+            if validation is not None:  # what it shows of training is nowhere else
+                files |= saved_document(document, proof)
+            written += write_files(draft.folder, files)
         return draft.moved(written)
 
 
@@ -98,29 +108,80 @@ def _begin_figures(derivation: Derivation, validation: Validation | None, *, pdf
     return begin_drawings(derivation, validation, pdf=pdf)
 
 
-def _write_documents(
-    derivation: Derivation,
-    validation: Validation | None,
-    figures: _Figures,
-    folder: Path,
-    wanted: Sequence[Format],
-    style: Style | None,
-    full: bool,
-) -> list[Path]:
-    """Write those documents that are wanted, each with its provenance."""
-    names, drawn = figures
-    chapters = derivation_chapters(derivation, validation, names)
-    drawings = tuple(ComingDrawing(name, drawn) for name in names)
-    document = whole_document(derivation, chapters, drawings)
-    made = []
-    for each in wanted:
-        shown = document if full or each.folds else on_paper(document)
-        made.append(each.render(shown, style))
+def begin_document(
+    derivation: Derivation, validation: Validation | None = None, *, pdf: bool = True
+) -> Callable[[], Document]:
+    """Have the figures of a derivation's document drawn.
+
+    Args:
+        derivation: What was derived.
+        validation: The confrontation that it is to contain.
+        pdf: Whether LaTeX is to include the figures.
+
+    Returns:
+        What returns the document; its figures may still be with whoever draws them.
+    """
+    begin_gate_law(derivation)
+    names, drawn = _begin_figures(derivation, validation, pdf=pdf)
+
+    def document() -> Document:
+        chapters = derivation_chapters(derivation, validation, names)
+        drawings = tuple(ComingDrawing(name, drawn) for name in names)
+        return whole_document(derivation.spec, chapters, drawings)
+
+    return document
+
+
+def document_files(
+    document: Document,
+    formats: Sequence[Format],
+    proof: dict[str, Any] | None,
+    stem: str = "derivation",
+    *,
+    style: Style | None = None,
+    full: bool = False,
+) -> dict[str, str | bytes]:
+    """Return a document in some formats, each with its provenance, by file name.
+
+    Args:
+        document: With all that a page folds.
+        formats: Those that are wanted.
+        proof: The certificate, or its ``spec`` and ``digest``; None where there is none.
+        stem: What the files are called.
+        style: How LaTeX is written.
+        full: Whether documents on paper have everything that the page folds.
+    """
+    shown = [document if full or each.folds else on_paper(document) for each in formats]
+    made = [each.render(one, style) for each, one in zip(formats, shown, strict=True)]
+    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in document.figures if each.pdf}
     files: dict[str, str | bytes] = {}
-    proof = derivation.ask(certificate)
-    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}
-    for each, text in zip(wanted, made, strict=True):
+    for each, text in zip(formats, made, strict=True):
         beside = pdfs if each.latex else {}
-        files[each.file] = sealed(text, proof, each.comment, beside)
-        files |= beside
-    return write_files(folder, files)
+        name = each.file.replace("derivation", stem)
+        files |= {name: sealed(text, proof, each.comment, beside), **beside}
+    return files
+
+
+def saved_document(
+    document: Document, proof: dict[str, Any] | None, stem: str = "derivation"
+) -> dict[str, str | bytes]:
+    """Return the file of which a document is rendered again; arguments as above."""
+    content = {"format": _SAVED_FORMAT, "document": values_of(document)}
+    sealing = proof or {"spec": None, "digest": None}
+    return {SAVED[stem]: jsonio.dumps(sealed_json(content, sealing))}
+
+
+def read_document(path: Path) -> tuple[Document, dict[str, Any] | None]:
+    """Return a saved document, and what it names of its certificate.
+
+    Raises:
+        CertificateError: It or a file beside it was changed, or is of another derivation.
+        InputError: It is of another version of symreln.
+    """
+    content, proof = read_sealed(path)
+    try:
+        read = {_SAVED_FORMAT: of_values}[content["format"]]
+        return read(content["document"] | {"is": "Document"}), proof
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"{path}: it is no document of this version of symreln. Write the folder again"
+        raise InputError(msg) from error

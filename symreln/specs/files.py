@@ -61,15 +61,13 @@ class Folder:
         path, found = self.path / name, f"{what}, which lies outside the spec's folder"
         inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.path))
         need(inside or self.allow_outside, found, expected, hint)
-        data = _read_bytes(path, what, expected, MAX_BYTES, suffixes)
+        data = read_bytes(path, what, expected, MAX_BYTES, suffixes)
         limit = f"at most {MAX_BYTES >> 20} MiB"
         need(len(data) <= MAX_BYTES, f"{what} of more than that", limit, "Use fewer samples.")
         return data
 
 
-def _read_bytes(
-    path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]
-) -> bytes:
+def read_bytes(path: Path, what: str, expected: str, most: int, suffixes: tuple[str, ...]) -> bytes:
     """Return what is in a regular file, at most one byte more than ``most``.
 
     Args:
@@ -140,7 +138,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """
     file, expected = visible(str(path)), "a spec file (TOML)"
     try:
-        data = _read_bytes(path, "the file", expected, _MAX_SPEC, (".toml",))
+        data = read_bytes(path, "the file", expected, _MAX_SPEC, (".toml",))
     except Finding as finding:
         raise SpecError([replace(finding.problems[0], file=file)]) from None
     return parse_toml(data, file)

@@ -1,9 +1,9 @@
 """A folder of results, verified as one thing: every file names the certificate that it belongs to.
 
-``derivation.json`` and ``validation.json`` have the key ``provenance``; the last line of a
-document ``derivation.*`` is a comment with the same: the SHA-256 of the spec, of the certificate
-(its ``digest``), of the rest of the file, and of the ``files`` that came with it, figures and
-curves.
+``derivation.json``, ``validation.json`` and ``document.json`` have the key ``provenance``; the last
+line of a document ``derivation.*`` is a comment with the same: the SHA-256 of the spec, of the
+certificate (its ``digest``), of the rest of the file, and of the ``files`` that came with it,
+figures and curves.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from .certificate import verify
 from .numbers import CertificateError, refused, visible
 from .reading import parsed, read_bytes, read_json
 
 CERTIFICATE: Final = "certificate.json"
-JSON_FILES: Final = ("derivation.json", "validation.json")
+#: A document that renders again to every format.
+DOCUMENT: Final = "document.json"
+JSON_FILES: Final = ("derivation.json", "validation.json", DOCUMENT)
 #: Documents that must say their provenance; of other formats those do that hold it at their end.
 _SEALED: Final = ("derivation.tex", "derivation.html")
 #: The last line of a document: a comment, whatever signs begin and end one there.
@@ -72,8 +74,9 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
             said = content.get("provenance") if isinstance(content, dict) else None
             yield from _belongs(path, said, certificate, _json_digest(content) if said else "")
             verdict = content.get("verdict") if name == JSON_FILES[0] else None
-            level = verdict.get("level") if isinstance(verdict, dict) else certificate["level"]
-            if level != certificate["level"]:
+            known = certificate.get("level")  # None where it is no certificate
+            level = verdict.get("level") if isinstance(verdict, dict) else known
+            if known not in (None, level):
                 _refuse(path, f"has another verdict, {level!r}")
     for path in sorted(folder.glob("derivation.*")):
         text, _, last = read_bytes(path).rstrip(b"\n").rpartition(b"\n")
@@ -81,6 +84,27 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
         if found or path.name in _SEALED:
             said = parsed(found[1], str(path)) if found else None
             yield from _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
+
+
+def read_sealed(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Read a sealed JSON file, and check it and the folder that it lies in.
+
+    Raises:
+        CertificateError: It or a file beside it was changed, or is of another derivation.
+
+    Returns:
+        What it holds; and ``spec`` and ``digest`` of the certificate that it names, if any.
+    """
+    content = read_json(path)
+    said = content.get("provenance") if isinstance(content, dict) else None
+    known = said if isinstance(said, dict) else {}
+    named = {"spec": known.get("spec"), "digest": known.get("certificate")}
+    _belongs(path, said, named, _json_digest(content) if known else "")
+    if (path.parent / CERTIFICATE).exists():
+        verify_file(path.parent)
+    elif named["digest"] is not None:
+        all(_require_one(path.parent, named))
+    return content, None if named["digest"] is None else named
 
 
 def sealed_json(
@@ -146,6 +170,6 @@ def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) ->
     return [path.name, *said["files"]]
 
 
-def _refuse(path: Path, reason: str) -> None:
-    msg = f"{path}: it lies beside {CERTIFICATE} and {reason}. Write it again, or remove it"
+def _refuse(path: Path, reason: str) -> NoReturn:
+    msg = f"{path}: it {reason}. Write it again, or remove it"
     raise refused(msg)

@@ -237,12 +237,14 @@ def test_options_are_the_parameters_of_the_call_of_the_same_name():
     """What only the command line has is the same for all; what only Python has is in its place."""
     more = {"out", "as_json", "quiet", "time_limit", "memory_limit", "overrides", "allow_outside"}
     more |= {"backend", "device", "float32", "formats", "latex", "full"}
+    arrays = {"Y", "network", "samples"}  # of explain, where Python gives X
     for name in NAMES:
         made = cli.get_command(click.Context(cli), name)
         call = inspect.signature(getattr(sr, name)).parameters
         own = {*call} - {"directory", "overrides", "allow_outside"}
+        own -= arrays if name == "explain" else set()
         assert own <= {each.name for each in made.params} <= own | more
-        words = ["x"] * any(isinstance(each, click.Argument) for each in made.params)
+        words = ["x"] * sum(isinstance(each, click.Argument) for each in made.params)
         for key, given in made.make_context(name, words).params.items():
             default = call[key].default if key in own - more else inspect.Parameter.empty
             if default is not inspect.Parameter.empty and given != "x":

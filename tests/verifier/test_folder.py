@@ -17,6 +17,7 @@ import symreln as sr
 from symreln.base import jsonio
 from symreln.cli import main as cli
 from symreln.errors import CertificateError
+from symreln.report import results_folder
 from symreln.report.write_validation import write_validation
 from symreln.verifier import verify, verify_file
 from symreln.verifier.folder import sealed_json
@@ -124,7 +125,7 @@ def test_files_appear_together_or_not_at_all(
             raise OSError(28, "No space left on device", str(path))
         genuine(path, data)
 
-    monkeypatch.setattr("symreln.report.results_folder.write_bytes", full)
+    monkeypatch.setattr(results_folder, "write_bytes", full)
     with pytest.raises(OSError, match="No space left") as caught:
         sr.derive(sr.load("xor")).save(folder)
     assert caught.value.filename == str(folder / "derivation.html")

@@ -1,0 +1,301 @@
+"""A user's own network explained."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from symreln.base.jsonio import dumps
+from symreln.base.records import record
+from symreln.base.rounding import percent
+from symreln.calls.answers import AbstractAnswer
+from symreln.calls.derive import Derivation
+from symreln.calls.gates import gates_toml
+from symreln.errors import InputError, NotSupportedError
+from symreln.explanation.explained import Explained, explained, network_of_weights
+from symreln.explanation.history import check_history, read_history
+from symreln.explanation.page import SHARES, blocks, sentences, sketches
+from symreln.explanation.recorded import recorded
+from symreln.report.content import derivation_chapters, whole_document
+from symreln.report.drawings import begin_drawings
+from symreln.report.encode import Encoder
+from symreln.report.formats import document_formats
+from symreln.report.sketch import begin_to_draw
+from symreln.report.write import document_files, saved_document
+from symreln.specs.build import Samples
+from symreln.specs.build import spec as spec_of_data
+from symreln.specs.spec import Spec
+from symreln.task_library.load import load_data
+
+_FORMAT = "symreln-explanation/1"
+#: Multiplications at all looks that samples are drawn for, and how few of them; seed of the draw.
+_MOST_COST, _FEWEST, _SEED = 2e11, 200, 44_002
+#: Decimals of the bias that targets are read without.
+_DIGITS = 4
+
+
+@record(eq=False)
+class Explanation(AbstractAnswer):
+    """What :func:`symreln.explain` says of a network.
+
+    Attributes:
+        found: All parts of it.
+        given: The user's own losses, shape (T,), or None.
+        fitted: How many numbers were measured on the network: its rate and its initial scale,
+            where no spec gives them.
+        drawn: How many samples all this is of; None where it is of all.
+        samples: How many there are; 0 where a spec has them.
+    """
+
+    found: Explained
+    given: Any
+    fitted: int
+    drawn: int | None
+    samples: int
+
+    @property
+    def derivation(self) -> Derivation:
+        """The derivation of the network's gates.
+
+        Raises:
+            NotSupportedError: Nothing is derived of so many inputs.
+        """
+        if self.found.derivation is None:
+            msg = f"explain: there is no derivation: {self.found.why_not}"
+            raise NotSupportedError(msg)
+        return Derivation.of(self.found.derivation)
+
+    def to_spec(self) -> Spec:
+        """Return a spec with the network's gates, for ``derive`` and ``run``."""
+        return self.found.spec
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what explanation.json says."""
+        found, encode = self.found, Encoder.of(self.found.spec)
+        losses = found.found.losses
+        apart = None if self.given is None else float(abs(self.given - losses).max() / losses[0])
+        modes = {mode.pathway: mode for mode in reversed(found.modes)}
+        units = [
+            {**each.values(), "strength": _strength(modes.get(each.name))}
+            for each in found.units.units
+        ]
+        return {
+            "format": _FORMAT,
+            "free_constants": self.fitted,
+            "loss": {
+                "steps": found.found.steps.tolist(),
+                "implied": losses.tolist(),
+                "given": None if self.given is None else self.given.tolist(),
+                "max_abs_over_initial": apart,
+                "standard_error": found.found.spread,
+            },
+            "rate": {"value": found.rate, "measured": found.found.rate, "off": found.found.off},
+            "samples": {"drawn": self.drawn, "of": self.samples or None},
+            "begins": int(found.found.steps[found.found.begins]),
+            "windows": [
+                {
+                    "from": window.begin,
+                    "to": window.end,
+                    "exact": window.exact,
+                    "gates": [
+                        {"name": unit.name, "gate": unit.gate, "share": window.shares[unit.name]}
+                        for unit in found.units.units
+                    ],
+                }
+                for window in found.windows
+            ],
+            "units": units,
+            "timeline": [each.values() for each in found.units.timeline],
+            "theory": {
+                "judged": None if found.prediction is None else found.prediction.judged,
+                "max_abs_over_initial": None
+                if found.prediction is None
+                else found.far(found.prediction.loss),
+                "why_not": found.why_not or None,
+            },
+            "modes": [
+                {
+                    **encode.fields(mode, "pathway", "label", "multiplicity", "plateau"),
+                    "relative_error": mode.difference,
+                    "half_time_error": mode.half_time_error.value,
+                }
+                for mode in found.modes
+            ],
+            "replay": [
+                {"count": p.count, "max_abs_over_initial": p.distance, "way": p.way}
+                for p in found.replayed.points
+            ],
+            "needed": {f"{share:g}": found.replayed.needed(share) for share in SHARES},
+            "gate_law": None
+            if found.law is None
+            else {
+                **encode.fields(found.law, "steps", "predicted", "distance"),
+                "measured": encode(found.law.mean),
+            },
+            "left": [vars(row) for row in found.left],
+            "spec": "spec.toml",
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield from self._said()
+        for drop in self.found.units.timeline[:8]:
+            yield (
+                f"  step {drop.step}: units of {', '.join(drop.units[:4])} grow, loss "
+                f"{percent(drop.loss_before)} to {percent(round(drop.loss_after, 6))} of L(0)"
+            )
+        for row in self.found.left:
+            if row.distance_before is not None and row.distance_after is not None:
+                yield (
+                    f"  {row.assumption}: {percent(round(row.distance_before, 6))} of L(0) off; "
+                    f"{row.replaced_by}: {percent(round(row.distance_after, 6))}"
+                )
+
+    def _said(self) -> Iterator[str]:
+        yield from sentences(self.found)
+        if self.drawn is not None:
+            spread = f"{self.found.found.spread:.1%}"
+            yield (
+                f"all this is of {self.drawn} of {self.samples} samples, drawn once: the standard "
+                f"error of the loss is at most {spread} of L(0)"
+            )
+
+    def files(self) -> dict[str, str | bytes]:
+        """Return explanation.json, the documents with their figures, and spec.toml."""
+        derivation, spec = self.found.derivation, self.found.spec
+        said = blocks(self.found, list(self._said()))
+        own = begin_to_draw(sketches(self.found), pdf=True)()
+        others, chapters = (), ()
+        if derivation is not None:
+            _, drawn = begin_drawings(derivation, None, pdf=True)
+            others = tuple(each for each in drawn() if each.name not in {x.name for x in own})
+            chapters = derivation_chapters(derivation, None, [each.name for each in others])
+        document = whole_document(
+            spec, (*said, *chapters), (*own, *others), "A trained network, explained by symreln"
+        )
+        files: dict[str, str | bytes] = {"explanation.json": dumps(self.to_json())}
+        files |= document_files(document, document_formats(()), None, stem="explanation")
+        files |= saved_document(document, None, "explanation")
+        return files | {"spec.toml": gates_toml(spec, spec.pathways, spec.title)}
+
+
+def explain(
+    checkpoints: Mapping[str, Any] | str | os.PathLike[str],
+    spec: Spec | Any,
+    Y=None,
+    *,
+    network=None,
+    samples="rows",
+) -> Explanation:
+    """Explain a trained ReLU network: its gates, their dynamics, and what they leave of its loss.
+
+    Args:
+        checkpoints: Its weights over training: an NPZ or safetensors file, or a mapping of arrays
+            `steps`, `W1`, `W2`, and optionally `b1`, `b2`, `losses`.
+        spec: A spec of its data, its file or its name, whose gates are not used; or X, with Y as
+            the next argument.
+        Y: Targets, where X is given.
+        network: Made by :func:`symreln.network`, where X is given; left out here and in the spec,
+            the rate and the initial scale are measured from the weights.
+        samples: Whether "rows" or "columns" of X and Y are samples.
+
+    Raises:
+        InputError: What is wrong with the weights, or why they are not of these data.
+        SpecError: What is wrong with the data.
+
+    Example:
+        >>> import numpy as np
+        >>> import symreln as sr
+        >>> X, Y = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([[1.0, -1, -1, 1]])
+        >>> rng, looks = np.random.default_rng(0), []
+        >>> w, b = 0.001 * rng.standard_normal((40, 2)), 0.001 * rng.standard_normal((1, 40))
+        >>> for step in range(801):
+        ...     if step % 20 == 0:
+        ...         looks.append((step, w, b))
+        ...     seen = w @ X.T
+        ...     error = (Y - b @ np.maximum(seen, 0)) / 4
+        ...     drive = (b.T @ error) * (seen > 0)
+        ...     w, b = w + 0.05 * drive @ X, b + 0.05 * error @ np.maximum(seen, 0).T
+        >>> steps, W1, W2 = (np.array(part) for part in zip(*looks))
+        >>> found = sr.explain({"steps": steps, "W1": W1, "W2": W2}, X, Y.T)
+        >>> sorted(unit["gate"] for unit in found.to_json()["units"])
+        ['/01/', '/10/', '0//1', '1//0']
+    """
+    with read_history(checkpoints) as history:
+        return _explain(history, spec, Y, network, samples)
+
+
+def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) -> Explanation:
+    """Explain an open history; arguments as above."""
+    plain = {"hidden": history.hidden, "init_std": 1, "learning_rate": 1, "steps": 2}
+    drawn, whole = None, 0
+    if targets is not None:
+        spec, targets, drawn, whole = _drawn(history, spec, targets, samples)
+        spec = spec_of_data(spec, targets, samples=samples, network=network or plain)
+    elif isinstance(spec, str | os.PathLike):
+        spec = load_data(os.fspath(spec))
+    elif not isinstance(spec, Spec):
+        msg = "explain: found no targets. Give a spec, or X and Y: sr.explain(history, X, Y)"
+        raise InputError(msg)
+    numbers = spec.at_values()
+    given = numbers.network if network is not None or targets is None else None
+    if given is not None and given.hidden != history.hidden:
+        msg = (
+            f"network.hidden: found {given.hidden}, where the weights have {history.hidden} hidden "
+            "units. Give the network that was trained, or leave it out"
+        )
+        raise InputError(msg)
+    data = numbers.dataset
+    check_history(history, data.n_x, data.n_y)
+    found = recorded(history, *data.arrays, drawn=drawn is not None)
+    if given is None:
+        measured = spec_of_data([[1]], [[1]], network=network_of_weights(history, found)).network
+    else:
+        measured = replace(given, steps=int(found.steps[-1]) + 1)
+    if history.biased or history.output_bias is not None:  # inputs and targets of the units alone
+        left = found.targets - np.round(found.targets - found.y, _DIGITS)
+        data = spec_of_data(found.x.T, left.T, network=plain).dataset
+    asked = replace(numbers, dataset=data, network=measured, pathways=(), find="data")
+    explanation = explained(history, asked, found)
+    fitted = 2 * (given is None)
+    return Explanation(
+        found=explanation, given=history.losses, fitted=fitted, drawn=drawn, samples=whole
+    )
+
+
+def _drawn(
+    history: Any, inputs: Any, targets: Any, samples: Samples
+) -> tuple[Any, Any, int | None, int]:
+    """Return data, or samples that are drawn of them where all take too long.
+
+    Returns:
+        X, Y, how many samples are drawn, or None where all are there, and how many there are.
+    """
+    shape, axis = np.shape(inputs), 0 if samples == "rows" else 1
+    if len(shape) != 2 or np.shape(targets)[axis : axis + 1] != shape[axis : axis + 1]:
+        return inputs, targets, None, 0  # which the reader refuses
+    each = len(history.steps) * history.hidden * 2 * (history.inputs + history.outputs)
+    count = int(max(_FEWEST, _MOST_COST // each))
+    if count >= shape[axis]:
+        return inputs, targets, None, shape[axis]
+    chosen = np.sort(np.random.default_rng(_SEED).choice(shape[axis], count, replace=False))
+    x, y = (
+        np.take(np.asarray(part), chosen, axis=axis).astype(float) for part in (inputs, targets)
+    )
+    return x, y, count, shape[axis]
+
+
+def _strength(mode: Any) -> dict[str, Any] | None:
+    """Return the strength of a pathway's first mode over time."""
+    if mode is None:
+        return None
+    return {
+        "mode": mode.label,
+        "steps": list(mode.steps),
+        "measured": mode.mean.tolist(),
+        "derived": mode.predicted.tolist(),
+    }

@@ -1,0 +1,29 @@
+"""The command explain: recorded weights and a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from symreln.cli.answer import told
+from symreln.cli.options import imported
+from symreln.report.results_folder import require_folder
+from symreln.task_library.load import load_data
+
+
+def explain(
+    call: str,
+    checkpoints: str,
+    spec: str,
+    *,
+    overrides: Sequence[str],
+    allow_outside: bool,
+    out: Path,
+    as_json: bool,
+    **asked: Any,
+) -> int:
+    """Explain a network, write and print it; return the exit code."""
+    require_folder(out)
+    given = load_data(spec, overrides, allow_outside=allow_outside)
+    return told(imported(call)(checkpoints, given, **asked), out, as_json=as_json)

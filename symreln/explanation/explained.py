@@ -1,0 +1,318 @@
+"""What theory says of a network that a user has trained, part by part.
+
+Its gates are found as those of data alone are (:mod:`symreln.gating.from_data`), with the network's
+own units in the place of those that are followed; all that is derived of given gates is then
+derived of these, and set beside what the recorded weights do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.base.progress import phase
+from symreln.base.records import record
+from symreln.claims.integration import gate_floats
+from symreln.claims.prediction import of_given_gates, predict_training
+from symreln.claims.solve import at_values
+from symreln.effective.descent import Look
+from symreln.effective.found import FromData, from_units
+from symreln.effective.timeline import drops_of
+from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.measured_gates import GateLawMeasured, measured_gate_law
+from symreln.experiment.metrics import compare
+from symreln.experiment.strengths import ModeMeasured, network_strengths
+from symreln.explanation.recorded import Recorded
+from symreln.explanation.replayed import Replayed, replay
+from symreln.gating.from_data import MOST_INPUTS, with_gates_of
+from symreln.networks.nearest_gates import nearest_gates
+from symreln.pipeline.derive import derive
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from symreln.claims.curves import Prediction
+    from symreln.claims.derivation import Derivation
+    from symreln.explanation.history import History
+    from symreln.specs.spec import Spec
+
+#: Looks at which units are kept.
+_LOOKS = 40
+#: Gates that are told apart where nothing is derived of them.
+_GATES = 16
+
+
+@record
+class Window:
+    """From one look to another, between which the loss drops.
+
+    Attributes:
+        begin: Its first step.
+        end: Its last step.
+        shares: Share of the weight ‖w‖‖b‖ at its end of the units nearest to each gate, by name.
+        exact: Share of those that have one of these gates on all samples.
+    """
+
+    begin: int
+    end: int
+    shares: Mapping[str, float]
+    exact: float
+
+
+@record
+class Left:
+    """One thing replaced alone, as a row of a diagnosis.
+
+    Attributes:
+        assumption: What the prediction before takes for granted.
+        replaced_by: What is put in its place.
+        distance_before: Largest |ΔL| over L(0) to the network before.
+        distance_after: And after; None where it could not be tried.
+        why_not: Why not, or "".
+    """
+
+    assumption: str
+    replaced_by: str
+    distance_before: float | None
+    distance_after: float | None
+    why_not: str = ""
+
+
+@record(eq=False)
+class Explained:
+    """A user's network, explained.
+
+    Attributes:
+        found: What its weights say by themselves.
+        rate: Of descent, in units of 1/τ a step.
+        replayed: Replays from its own weights.
+        fixed: Distance to the network of all units replayed with the gates that they are nearest
+            to; None where that takes minutes.
+        units: Its gates as those of data alone are said.
+        spec: With these gates.
+        windows: Gates over time.
+        derivation: Of that; None where inputs are many.
+        prediction: By these gates at every step; None where there is none.
+        why_not: Why there is none, or "".
+        modes: Strengths over time beside their formulas.
+        law: The law of gates beside the network's; None where there is none.
+    """
+
+    found: Recorded
+    rate: float
+    replayed: Replayed
+    fixed: float | None
+    units: FromData
+    spec: Spec
+    windows: tuple[Window, ...]
+    derivation: Derivation | None = None
+    prediction: Prediction | None = None
+    why_not: str = ""
+    modes: tuple[ModeMeasured, ...] = ()
+    law: GateLawMeasured | None = None
+
+    @cached_property
+    def left(self) -> tuple[Left, ...]:
+        """What is left of the loss, each assumption replaced alone."""
+        return tuple(self._left())
+
+    def far(self, losses: np.ndarray) -> float:
+        """Return the distance of a curve at every step to the network's loss at its looks."""
+        at = losses[self.found.steps]
+        return compare(at, self.found.losses).max_abs_over_initial
+
+    def _left(self) -> Iterator[Left]:
+        prediction, points, whole = self.prediction, self.replayed.points, self.replayed.whole
+        judged = None if prediction is None else self.far(prediction.loss)
+        begin = f"at step {self.found.steps[self.found.begins]}"
+        if prediction is not None and prediction.closed_loss is not None:
+            yield Left(
+                assumption="closed forms",
+                replaced_by="the integrated reduction, step by step",
+                distance_before=self.far(prediction.closed_loss),
+                distance_after=self.far(prediction.reduced),
+            )
+        long = "" if whole is not None else "a replay of all units takes minutes on these data"
+        yield Left(
+            assumption="alignment, and a start from the initialisation distribution",
+            replaced_by=f"the network's own units {begin}, each with its nearest gate for good",
+            distance_before=judged,
+            distance_after=self.fixed,
+            why_not=self.why_not or long,
+        )
+        yield Left(
+            assumption="gates that stay",
+            replaced_by="units that move between gates",
+            distance_before=self.fixed,
+            distance_after=None if whole is None else whole.distance,
+            why_not=long,
+        )
+        fewer = [p for p in points if p.way == "neurons"], [p for p in points if p.way == "moments"]
+        if all(fewer):
+            directions, spread = (each[-1] for each in fewer)
+            yield Left(
+                assumption=f"one direction a gate ({directions.count} units)",
+                replaced_by=f"the spread inside gates ({spread.count} units)",
+                distance_before=directions.distance,
+                distance_after=spread.distance,
+            )
+        few = [point for point in points if point.way != "whole"]
+        if few and whole is not None:
+            yield Left(
+                assumption=f"few units ({few[-1].count})",
+                replaced_by=f"all {whole.count} units",
+                distance_before=few[-1].distance,
+                distance_after=whole.distance,
+            )
+        yield Left(
+            assumption="full batches at one rate",
+            replaced_by="nothing",
+            distance_before=None if whole is None else whole.distance,
+            distance_after=None,
+            why_not=long or "batches and the optimiser's state are not among the weights",
+        )
+
+
+@phase("explaining")
+def explained(history: History, spec: Spec, found: Recorded) -> Explained:
+    """Explain a network.
+
+    Args:
+        history: Its weights.
+        spec: Of its data, without pathways, with its network.
+        found: What the weights say by themselves.
+
+    Raises:
+        InputError: No unit is alive.
+    """
+    network = spec.network
+    assert network is not None  # asked before
+    rate = 1 / float(network.tau(spec.dataset.samples))
+    weights = history.weights(found.begins)
+    replayed = replay(found, weights, rate)
+    looks = _looks(history, found)
+    units = replayed.standing(found, looks)
+    large = len(found.x) > MOST_INPUTS
+    spec = with_gates_of(spec, units, len(found.x) * _GATES if large else MOST_INPUTS)
+    gates = np.array([gate_floats(pathway) for pathway in spec.pathways])
+    windows = tuple(_windows(found, spec, gates, looks))
+    fixed = replayed.held(found, gates, [pathway.boundary for pathway in spec.pathways])
+    whole = {"found": found, "rate": rate, "replayed": replayed, "fixed": fixed, "windows": windows}
+    if large:
+        said = FromData(network=units, spec=spec, half_times={})
+        why = f"exact residuals of {len(found.x)} inputs take minutes"
+        return Explained(**whole, units=said, spec=replace(spec, find=""), why_not=why)
+    derivation = derive(spec)
+    numbers = of_given_gates(derivation.ask(at_values))
+    prediction, why = None, ""
+    try:
+        prediction = predict_training(numbers)
+    except (InputError, NotSupportedError) as error:
+        why = str(error)
+    run = _run(history, found, gates, looks)
+    return Explained(
+        **whole,
+        spec=of_given_gates(derivation).spec,
+        units=from_units(units, numbers),
+        derivation=of_given_gates(derivation),
+        prediction=prediction,
+        why_not=why,
+        modes=() if prediction is None else network_strengths(numbers, prediction, run),
+        law=measured_gate_law(numbers, run),
+    )
+
+
+def network_of_weights(history: History, found: Recorded) -> dict[str, Any]:
+    """Return the network of a spec as its weights have it: what :func:`symreln.network` takes.
+
+    Raises:
+        InputError: The weights do not descend on these data.
+    """
+    if found.rate is None:
+        msg = (
+            "rate of descent: between no two looks do the weights descend on these data. Record "
+            "them more often, or give the learning rate: in [network] of the spec, or "
+            "network=sr.network(…)"
+        )
+        raise InputError(msg)
+    # One scale of both layers: units that grow alone soon have as much in one as in the other.
+    mean = np.mean([np.mean(np.square(each)) for each in history.weights(0)])
+    return {
+        "hidden": history.hidden,
+        "init_std": f"{np.sqrt(mean):.4g}",
+        "learning_rate": f"{found.rate:.4g}",
+        "loss": "mean",
+        "steps": int(found.steps[-1]) + 1,
+    }
+
+
+def _looks(history: History, found: Recorded) -> tuple[Look, ...]:
+    """Return the network's units at looks from the beginning on."""
+    places = np.arange(found.begins, len(found.steps))
+    if len(places) > _LOOKS:
+        places = np.unique(np.linspace(places[0], places[-1], _LOOKS).round().astype(int))
+    looks = []
+    for place in places.tolist():
+        w, b = history.weights(place)
+        units = np.hstack([w, b.T]).astype(np.float32)[None]
+        looks.append(Look(step=int(found.steps[place]), units=units))
+    return tuple(looks)
+
+
+def _run(
+    history: History, found: Recorded, gates: np.ndarray, looks: tuple[Look, ...]
+) -> TrainingRun:
+    """Return the recorded weights as what a training of one network records."""
+    n_x, activity, weight, maps = len(found.x), [], [], []
+    for look in looks:
+        seen, units = look.seen(found.x), look.units[0].astype(float)
+        nearest = nearest_gates(seen, gates)
+        activity.append(seen > 0)
+        weight.append(look.sizes(found.x))
+        owned = [units[nearest == place] for place in range(len(gates))]
+        maps.append([own[:, n_x:].T @ own[:, :n_x] for own in owned])
+    return TrainingRun(
+        settings=TrainingSettings(
+            hidden=history.hidden,
+            init_std=1.0,
+            learning_rate=1.0,
+            loss="mean",
+            steps=int(found.steps[-1]) + 1,
+        ),
+        losses=found.at_all_steps(found.losses)[None],
+        snapshot_steps=tuple(look.step for look in looks),
+        snapshots={
+            "activity": np.array(activity)[None],
+            "contribution": np.array(weight)[None],
+            "gate_maps": np.array(maps)[None],
+        },
+        seconds=0.0,
+    )
+
+
+def _windows(
+    found: Recorded, spec: Spec, gates: np.ndarray, looks: tuple[Look, ...]
+) -> Iterator[Window]:
+    begin, last = looks[0].step, looks[-1].step
+    drops = drops_of(found.at_all_steps(found.losses), begin)
+    ends = sorted({begin, *(end for _, (_, end), _ in drops), last})
+    pathways = spec.pathways
+    steps = np.array([look.step for look in looks])
+    before = 0
+    for end in ends:
+        look = looks[int(np.abs(steps - end).argmin())]
+        seen, weight = look.seen(found.x), look.sizes(found.x)
+        total = weight.sum() or 1.0
+        shares = np.bincount(nearest_gates(seen, gates), weight, len(gates)) / total
+        same = ((seen > 0)[:, None, :] == (gates > 0)[None]).all(axis=2).any(axis=1)
+        yield Window(
+            begin=before,
+            end=end,
+            shares=dict(zip([p.name for p in pathways], shares.tolist(), strict=True)),
+            exact=float(weight[same].sum() / total),
+        )
+        before = end

@@ -1,0 +1,275 @@
+"""The explanation of a network as a page: the answer first, then each part, then its derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.rounding import percent, positional
+from symreln.base.summaries import few
+from symreln.document.document_model import Block, Figure, Items, Section, Strong, Table
+from symreln.document.typeset import say, typeset
+from symreln.report.looks import line_style, points
+from symreln.report.plots import loss_curve, loss_panel, timeline_sketch
+from symreln.report.sketch import Curve, Panel, Sketch
+from symreln.specs.finding import counted
+
+if TYPE_CHECKING:
+    from symreln.explanation.explained import Explained
+
+#: Shares of L(0) for which it is said how many units are needed, and shares of the weight.
+SHARES, HELD = (0.01, 0.02, 0.05), 0.95
+#: Part by which a given rate is another than that of the weights.
+_OTHER = 0.05
+#: Windows that the table has.
+_MOST_WINDOWS = 8
+
+
+def sentences(found: Explained) -> Iterator[str]:
+    """Yield what is said first, in a few sentences."""
+    yield from _another_rate(found)
+    replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
+    hidden = len(found.units.network.looks[0].units[0])
+    needed = dict[int, float]()  # of several shares with as many units the least
+    for share in SHARES:
+        count = replayed.needed(share)
+        if count not in (None, hidden):
+            needed.setdefault(count, share)
+    own = f"replayed from the network's own weights at step {begin}"
+    if needed:
+        told = ", ".join(f"{n} within {percent(share)}" for n, share in needed.items())
+        yield (
+            f"units that have the loss of all {hidden}, {own}, those of nearly one direction taken "
+            f"together: {told} of L(0)"
+        )
+    elif not replayed.points:
+        yield (
+            f"of {counted(hidden, 'hidden unit')} no fewer than half stand for all by their "
+            f"directions at step {begin}, or a replay of them takes minutes"
+        )
+    else:
+        nearest = [point for point in replayed.points if point.count < hidden][-1:]
+        beside = "".join(f"; {p.count} are {percent(p.distance)} off" for p in nearest)
+        yield (
+            f"no fewer than all {counted(hidden, 'hidden unit')} have the loss within "
+            f"{percent(SHARES[-1])} of L(0), {own}{beside}"
+        )
+    names, held = [each.name for each in found.units.units], found.windows[0].shares
+    strong = sorted(names, key=lambda name: -held[name])
+    strong = [f"{name} {percent(held[name])}" for name in strong if held[name] > 1 - HELD]
+    yield f"gates: {few(names, 6)}; of the weight at step {found.windows[0].end} {few(strong, 6)}"
+    if found.prediction is not None:
+        kind = "closed forms" if found.prediction.judged == "closed" else "integrated reduction"
+        yield (
+            f"theory of these gates ({kind}): {percent(found.far(found.prediction.loss))} of L(0) "
+            "from the network"
+        )
+        if found.found.bias is not None:
+            first = 0.5 * np.square(found.found.y).sum(axis=0).mean() / found.found.losses[0]
+            yield (
+                "the outputs have a bias, which the theory has from the beginning as it is at the "
+                f"end: its loss begins at {percent(first)} of L(0)"
+            )
+    else:
+        yield f"theory of these gates: none, {found.why_not}"
+    if found.law is not None:
+        yield (
+            "law of gates: the predicted share of the weight with the first gates differs from "
+            f"the network's by at most {found.law.distance:.2g}"
+        )
+    yield from _descent(found)
+
+
+def _descent(found: Explained) -> Iterator[str]:
+    """Yield whether the weights descend, and with which rate."""
+    measured, whole = found.found.rate, found.replayed.whole
+    if measured is None:
+        change = "the weights do not change as by gradient descent on all samples"
+    else:
+        off = percent(round(found.found.off, 6))
+        change = (
+            "the weights change as by gradient descent on all samples with the learning rate "
+            f"{measured:.4g} of the mean loss, but for {off} of the change"
+        )
+    if whole is not None:
+        left = percent(round(whole.distance, 6))
+        change += f"; all units replayed with the rate {found.rate:.4g} are {left} of L(0) off"
+    yield change
+
+
+def _another_rate(found: Explained) -> Iterator[str]:
+    """Yield that the rate that is given is not that of the weights."""
+    measured, samples = found.found.rate, found.found.x.shape[1]
+    if measured is None or abs(found.rate / measured - 1) <= _OTHER:
+        return
+    ratio = found.rate / measured
+    convention = any(abs(ratio / each - 1) < _OTHER for each in (samples, 1 / samples))
+    hint = f'. There are {samples} samples: the loss of [network], "mean" or "sum", is probably'
+    yield (
+        f"the learning rate that is given, {found.rate:.4g} of the mean loss, is {ratio:.3g} times "
+        "that with which the weights descend, and all that follows has the given one"
+        f"{f'{hint} not that of the training' if convention else ''}"
+    )
+
+
+def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
+    """Return the chapter on a network.
+
+    Args:
+        found: What is said of it.
+        said: Its sentences.
+    """
+    first, *more = [f"{each[:1].upper()}{each[1:]}." for each in said]
+    parts = (
+        say("{said}", said=Strong(first)),
+        Items(tuple(map(typeset, more))),
+        Figure(
+            name="loss",
+            alt="Loss of the network and of the theory over training.",
+            caption="Loss of the recorded weights (dots) and of the theory with their gates.",
+        ),
+        *([_needed_figure()] if found.replayed.points else []),
+        _units(found),
+        _windows(found),
+        Figure(
+            name="timeline",
+            alt="Share of the weight that has each gate, over training.",
+            caption="Gates over time: each row is the share of the weight that is nearest to a "
+            "gate, from none (light) to all (dark).",
+        ),
+        _left(found),
+        *_modes(found),
+    )
+    return (Section(title="The network explained", blocks=parts, label="sec:explained"),)
+
+
+def _needed_figure() -> Figure:
+    return Figure(
+        name="needed",
+        alt="Distance of replays against the number of units.",
+        caption="Largest |ΔL| over L(0) of replays from the network's own weights, against the "
+        "number of units.",
+    )
+
+
+def _units(found: Explained) -> Table:
+    certified = {True: "proven", False: "no", None: "not asked"}
+    return Table(
+        header=("gate", "stage", "open", "share", "speed", "keeps it", "half-time"),
+        rows=tuple(
+            (
+                each.name,
+                str(each.stage),
+                str(each.opened),
+                "–" if each.share is None else percent(each.share),
+                "–" if each.speed is None else f"{each.speed:.4g}",
+                certified[each.certified],
+                "–" if each.half_time is None else f"{each.half_time:.5g}",
+            )
+            for each in found.units.units
+        ),
+        caption="Gates of the network: samples on which they are open, share of its weight where "
+        "replays begin, growth rate in 1/τ, whether a direction is proven to keep it, and "
+        "half-time of its first mode by the closed form, in steps.",
+        alignment="llrrrlr",
+    )
+
+
+def _windows(found: Explained) -> Table:
+    shown = found.windows[:_MOST_WINDOWS]
+    return Table(
+        header=("gate", *(f"to {window.end}" for window in shown)),
+        rows=tuple(
+            (unit.name, *(percent(window.shares[unit.name]) for window in shown))
+            for unit in found.units.units
+        ),
+        caption="Share of the weight of the units nearest to each gate, at the ends of the windows "
+        "between which the loss drops.",
+        alignment="l" + "r" * len(shown),
+    )
+
+
+def _left(found: Explained) -> Table:
+    def text(value: float | None) -> str:
+        return "–" if value is None else percent(round(value, 6))
+
+    return Table(
+        header=("assumed", "replaced by", "before", "after"),
+        rows=tuple(
+            (
+                each.assumption,
+                each.replaced_by if not each.why_not else f"not tried: {each.why_not}",
+                text(each.distance_before),
+                text(each.distance_after),
+            )
+            for each in found.left
+        ),
+        caption="What is left: largest |ΔL| over L(0) to the network before and after one thing "
+        "is replaced.",
+        alignment="pprr",
+    )
+
+
+def _modes(found: Explained) -> Iterator[Block]:
+    if not found.modes:
+        return
+    yield Table(
+        header=("pathway", "mode", "multiplicity", "relative error", "half-time error"),
+        rows=tuple(
+            (
+                mode.pathway,
+                mode.label,
+                str(mode.multiplicity),
+                percent(mode.difference),
+                "–" if (late := mode.half_time_error.value) is None else positional(late, 3),
+            )
+            for mode in found.modes
+        ),
+        caption="Strengths of modes in the network against their formulas: largest difference over "
+        "the plateau, and predicted less measured half-time in steps.",
+        alignment="llrrr",
+    )
+    yield Figure(
+        name="strengths",
+        alt="Strengths of modes over training.",
+        caption="Strengths of modes: formulas (lines) and the network's (dots).",
+    )
+
+
+def sketches(found: Explained) -> tuple[Sketch, ...]:
+    """Sketch the figures of the chapter."""
+    steps = found.found.steps.astype(float)
+    network = Curve(x=steps, y=found.found.losses, style=points("relu"), label="recorded weights")
+    curves = [network]
+    if found.prediction is not None:
+        grid = np.unique(np.linspace(0, steps[-1], 400).round().astype(int))
+        theory = found.prediction.loss[grid]
+        curves.append(loss_curve("theory of its gates", "theory", grid.astype(float), theory))
+    if found.replayed.best is not None:
+        label, losses = found.replayed.best
+        at = found.replayed.steps.astype(float)
+        curves.append(loss_curve(label, "effective", at, losses))
+    made = [Sketch.of("loss", loss_panel(curves), height=2.0), timeline_sketch(found.units)]
+    if found.replayed.points:
+        counts = np.array([point.count for point in found.replayed.points], dtype=float)
+        errors = np.array([max(point.distance, 1e-6) for point in found.replayed.points])
+        needed = Curve(x=counts, y=errors, style=points("gdln") | {"linewidth": 1.0})
+        panel = Panel(x="units", y="max |ΔL|/L(0)", curves=(needed,), log="xy")
+        made.append(Sketch.of("needed", panel, height=1.8))
+    if found.modes:
+        made.append(_strengths(found))
+    return tuple(made)
+
+
+def _strengths(found: Explained) -> Sketch:
+    curves = []
+    for place, mode in enumerate(found.modes[:12]):
+        at, style = np.array(mode.steps, dtype=float), line_style(place)
+        name = f"{mode.pathway}, {mode.label}"
+        curves.append(Curve(x=at, y=mode.predicted, style=style, label=name))
+        dots = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3}
+        curves.append(Curve(x=at, y=mode.mean, style=dots))
+    panel = Panel(x="training time (steps)", y="strength", curves=tuple(curves))
+    return Sketch.of("strengths", panel, height=2.4, columns=3)

@@ -1,0 +1,253 @@
+"""Networks with a known answer, explained from their weights; and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.errors import InputError, SpecError
+from symreln.explanation.history import read_history
+from symreln.explanation.recorded import recorded
+from tests.cli.command import command
+
+X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
+Y = np.array([1.0, -1, -1, 1])
+HIDDEN, RATE, STEPS, EVERY = 60, 0.05, 1201, 20
+
+
+def trained(x, y, *, hidden=HIDDEN, rate=RATE, steps=STEPS, std=1e-3, biased=False, batch=None):
+    """Train a network in the plainest way; return its history."""
+    random = np.random.default_rng(5)
+    x, y = np.asarray(x, float).T, np.asarray(y, float).reshape(len(y), -1).T
+    w, b = (
+        std * random.standard_normal((hidden, len(x))),
+        std * random.standard_normal((len(y), hidden)),
+    )
+    shift, held, kept = np.zeros((hidden, 1)), np.zeros((len(y), 1)), []
+    for step in range(steps):
+        seen = w @ x + shift
+        error = y - b @ np.maximum(seen, 0) - held
+        if step % EVERY == 0:
+            loss = 0.5 * np.square(error).sum() / x.shape[1]
+            kept.append((step, w.copy(), b.copy(), shift[:, 0].copy(), held[:, 0].copy(), loss))
+        part = slice(None) if batch is None else random.choice(x.shape[1], batch, replace=False)
+        drive = ((b.T @ error) * (seen > 0))[:, part]
+        size = drive.shape[1]
+        b = b + rate * error[:, part] @ np.maximum(seen, 0)[:, part].T / size
+        w = w + rate * drive @ x[:, part].T / size
+        if biased:
+            shift = shift + rate * drive.mean(axis=1, keepdims=True)
+            held = held + rate * error[:, part].mean(axis=1, keepdims=True)
+    names = ("steps", "W1", "W2", "b1", "b2", "losses")
+    found = dict(zip(names, map(np.array, zip(*kept, strict=True)), strict=True))
+    return found if biased else {k: v for k, v in found.items() if k not in ("b1", "b2")}
+
+
+@pytest.fixture(scope="module")
+def history():
+    return trained(X, Y)
+
+
+@pytest.fixture(scope="module")
+def explained(history):
+    return sr.explain(history, X, Y)
+
+
+def test_a_network_on_xor_is_four_neurons(explained):
+    """One for each sample, open on it alone and sliding along two others."""
+    told = explained.to_json()
+    assert {unit["gate"] for unit in told["units"]} == {"1//0", "0//1", "/10/", "/01/"}
+    assert all(unit["certified"] for unit in told["units"])
+    assert told["replay"][0]["count"] == 4
+    assert told["replay"][0]["max_abs_over_initial"] < 0.01
+    assert told["needed"]["0.01"] == 4
+    # All units, from their own weights, are the network itself.
+    assert told["replay"][-1]["count"] == HIDDEN
+    assert told["replay"][-1]["max_abs_over_initial"] < 1e-9
+    assert told["theory"]["judged"] == "closed"
+    assert told["theory"]["max_abs_over_initial"] < 0.06
+
+
+def test_gates_that_are_held_slide_along_their_boundaries(explained):
+    """With two samples closed in place of on the boundary its units would grow faster."""
+    left = {row["assumption"]: row for row in explained.to_json()["left"]}
+    assert left["gates that stay"]["distance_before"] < 0.05
+
+
+def test_the_rate_is_measured(explained, history):
+    told = explained.to_json()
+    assert told["rate"]["value"] == pytest.approx(RATE, rel=1e-4)
+    assert told["rate"]["off"] < 1e-6
+    assert told["free_constants"] == 2
+    given = sr.network(
+        hidden=HIDDEN, init_std="1/1000", learning_rate=RATE, steps=STEPS, loss="mean"
+    )
+    assert sr.explain(history, X, Y, network=given).to_json()["free_constants"] == 0
+
+
+def test_a_spec_of_data_alone_needs_no_network(explained, history, tmp_path, monkeypatch):
+    """In Python as from the command line."""
+    monkeypatch.chdir(tmp_path)
+    np.savez("data.npz", X=X, Y=Y[:, None])
+    (tmp_path / "spec.toml").write_text('[dataset]\ndata = "data.npz"\n')
+    told = sr.explain(history, "spec.toml").to_json()
+    assert told["free_constants"] == 2
+    assert told["units"] == explained.to_json()["units"]
+    np.savez("history.npz", **history)
+    assert command("explain", "history.npz", "spec.toml", "--out", "out", "--quiet").code == 0
+    assert json.loads((tmp_path / "out/explanation.json").read_text()) == json.loads(
+        json.dumps(told)
+    )
+
+
+def test_strengths_of_the_network_lie_on_their_formulas(explained, history):
+    """Each neuron's measured strength is that of its own map, computed here."""
+    told = explained.to_json()
+    for unit in told["units"]:
+        at = unit["strength"]["steps"].index(STEPS - 1)
+        assert unit["strength"]["measured"][at] == pytest.approx(2**0.5 / 2, rel=0.02)
+        assert unit["strength"]["derived"][at] == pytest.approx(2**0.5 / 2, rel=0.02)
+    assert sum(row["share"] for row in told["windows"][0]["gates"]) == pytest.approx(1)
+    assert told["loss"]["implied"] == pytest.approx(history["losses"].tolist(), rel=1e-12)
+    assert told["loss"]["max_abs_over_initial"] < 1e-12
+
+
+def test_its_files_are_derived_again(explained, tmp_path):
+    explained.save(tmp_path)
+    spec = sr.load(tmp_path / "spec.toml")
+    assert [p.gate for p in spec.pathways] == [p.gate for p in explained.to_spec().pathways]
+    modes = [(m.s, m.d_eff) for m in sr.derive(spec).modes]
+    assert modes == [(m.s, m.d_eff) for m in explained.derivation.modes]
+    said = json.loads((tmp_path / "explanation.json").read_text())
+    assert said["format"] == "symreln-explanation/1"
+    page = (tmp_path / "explanation.html").read_text()
+    assert "The network explained" in page
+    assert "4 within 1" in page
+    assert r"\section" in (tmp_path / "explanation.tex").read_text()
+
+
+def test_biases_descend_with_the_units():
+    """Replayed from its own weights a network with both biases is itself, at the measured rate."""
+    network = trained(X, [1.5, -0.5, -0.5, 1.5], biased=True)
+    told = sr.explain(network, X, [1.5, -0.5, -0.5, 1.5]).to_json()
+    assert told["rate"]["value"] == pytest.approx(RATE, rel=1e-4)
+    assert told["replay"][-1]["max_abs_over_initial"] < 1e-9
+    assert told["loss"]["max_abs_over_initial"] < 1e-12
+
+
+def test_mini_batches_are_what_is_left():
+    network = trained(X, Y, batch=2, std=1e-2, steps=601)
+    told = sr.explain(network, X, Y).to_json()
+    assert told["rate"]["off"] > 0.01
+    left = {row["assumption"]: row for row in told["left"]}
+    batches = left["full batches at one rate"]
+    assert batches["distance_before"] > 1e-3
+    assert batches["distance_after"] is None
+    assert "batches" in batches["why_not"]
+
+
+def test_a_rate_that_is_given_is_the_one_that_is_replayed(history):
+    given = sr.network(
+        hidden=HIDDEN, init_std="1/1000", learning_rate=RATE / 2, steps=STEPS, loss="mean"
+    )
+    told = sr.explain(history, X, Y, network=given).to_json()
+    assert told["rate"]["measured"] == pytest.approx(RATE, rel=1e-4)
+    assert told["replay"][-1]["max_abs_over_initial"] > 0.3
+
+
+@pytest.mark.parametrize(("rate", "said"), [(RATE / 2, "is 0.5 times"), (RATE, "is 4 times")])
+def test_a_rate_that_is_not_of_the_weights_is_said(history, rate, said):
+    """The second is that of a sum over the four samples."""
+    given = {"hidden": HIDDEN, "init_std": "1/1000", "learning_rate": rate, "steps": STEPS}
+    loss = "mean" if rate < RATE else "sum"
+    lines = list(sr.explain(history, X, Y, network=sr.network(**given, loss=loss)).lines())
+    (line,) = (each for each in lines if said in each)
+    assert ("There are 4 samples" in line) == (loss == "sum")
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        (2.0, r"losses: found 2 times .* as MSELoss of PyTorch\. Divide them by 2"),
+        (4.0, r"losses: found 4 times .* sum over samples"),
+        (3.3, r"losses: found 3\.3 times 1/\(2P\)"),
+    ],
+)
+def test_losses_of_another_convention_are_refused(history, factor, message):
+    with pytest.raises(InputError, match=message):
+        sr.explain({**history, "losses": factor * history["losses"]}, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [(2 / 3, "as MSELoss of PyTorch"), (2, "over outputs without the half"), (8, "of squares")],
+)
+def test_losses_of_several_outputs_are_recognised(factor, message):
+    targets = np.c_[Y, 2 * Y, Y]
+    network = trained(X, targets, steps=201)
+    with pytest.raises(InputError, match=message):
+        sr.explain({**network, "losses": factor * network["losses"]}, X, targets)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ((2 * X, Y), r"losses: found .*Give the data that the network was trained on"),
+        ((X, -Y), r"losses: found .*scaled as it saw them"),
+        ((X[:, :1], Y), r"W1: found 2 inputs .*expected 1"),
+        ((X, np.c_[Y, Y]), r"W2: found 1 output.*expected 2"),
+    ],
+)
+def test_other_data_are_refused(history, data, message):
+    with pytest.raises(InputError, match=message):
+        sr.explain(history, *data)
+
+
+def test_losses_that_vary_over_samples_do_not_hide_other_data():
+    """All samples are there: their losses have no standard error that would excuse a difference."""
+    x = np.random.default_rng(3).standard_normal((20, 2))
+    network = trained(x, x[:, 0], steps=201)
+    with pytest.raises(InputError, match="Give the data that the network was trained on"):
+        sr.explain(network, x + 0.2, x[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({}, InputError, "found no targets"),
+        ({"Y": Y[:3]}, SpecError, "samples"),
+        (
+            {"Y": Y, "network": {"hidden": 7, "init_std": 1, "learning_rate": 1, "steps": 5}},
+            InputError,
+            r"network\.hidden: found 7, where the weights have 60",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(history, asked, error, message):
+    with pytest.raises(error, match=message):
+        sr.explain(history, X, **{"Y": None, **asked})
+
+
+def test_weights_that_do_not_descend_need_a_rate():
+    random = np.random.default_rng(0)
+    drawn = {
+        "steps": [0, 100, 200],
+        "W1": random.standard_normal((3, HIDDEN, 2)),
+        "W2": random.standard_normal((3, 1, HIDDEN)),
+    }
+    with pytest.raises(InputError, match=r"rate of descent.*Record them more often"):
+        sr.explain(drawn, X, Y)
+
+
+def test_a_look_says_what_the_units_leave(history):
+    """The loss of the weights, by hand; and its error where samples are drawn."""
+    with read_history(history) as read:
+        found = recorded(read, X.T, Y[None])
+    w, b = history["W1"][-1], history["W2"][-1]
+    left = Y - (b @ np.maximum(w @ X.T, 0))[0]
+    assert found.losses[-1] == pytest.approx(0.5 * np.mean(left**2), rel=1e-12)
+    assert found.outputs[-1] == pytest.approx(1, abs=0.05)
+    assert 0 < found.begins < len(found.steps) / 2
