@@ -17,18 +17,20 @@ limits, both measured here on the same device:
   reads and writes, two products read; back a product writes, the mask reads two arrays and writes
   one, a product reads.
 
-Measured on an NVIDIA H100 80GB HBM3 with torch 2.11.0 (CUDA 13.0) on 2026-11-26, width 700:
+Measured with torch 2.11.0 (CUDA 13.0), width 700, on an NVIDIA H100 80GB HBM3 (2026-11-26) and an
+NVIDIA H200 (2026-11-29):
 
-                                            float64      float32
-    best chunks, seed-steps a second        883 766    1 363 280
-    64 seeds, from Python                   202 221
-    64 seeds, recorded                      691 107
-    operations a second, batched products   7.64e12      1.05e13
-    arithmetic allows, seed-steps         1 125 249    1 550 043
-    bytes a second, copy                    2.98e12
-    memory allows, as the operations are  1 039 027    2 072 911
-    memory allows, weights moved once     3 753 666
-    share of the nearest limit                 0.85         0.88
+                                            H100                    H200
+                                            float64      float32    float64      float32
+    best chunks, seed-steps a second        883 766    1 363 280  1 104 813    1 504 733
+    64 seeds, from Python                   202 221                 382 142      259 350
+    64 seeds, recorded                      691 107                 789 877      947 408
+    operations a second, batched products   7.64e12      1.05e13    8.98e12      1.14e13
+    arithmetic allows, seed-steps         1 125 249    1 550 043  1 322 817    1 679 591
+    bytes a second, copy                    2.98e12                 4.19e12      4.15e12
+    memory allows, as the operations are  1 039 027    2 072 911  1 459 465    2 887 897
+    memory allows, weights moved once     3 753 666               5 272 575   10 433 038
+    share of the nearest limit                 0.85         0.88       0.84         0.90
 
 Products of so few samples (24) reach a ninth of the 67e12 operations a second that the data sheet
 gives for double precision, so arithmetic and memory bind alike; what is left above is a step as a
