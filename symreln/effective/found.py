@@ -222,7 +222,8 @@ class FromData(Claim):
         )
         yield Details(summary="Gates from the data, and how many units", blocks=self._folded())
 
-    def _folded(self) -> tuple[Block, ...]:
+    def table(self, caption: str) -> Table:
+        """Return the table of its gates."""
         certified = {True: "proven", False: "no", None: "not asked"}
         rows = tuple(
             (
@@ -236,6 +237,14 @@ class FromData(Claim):
             )
             for each in self.units
         )
+        return Table(
+            header=("gate", "stage", "open", "share", "speed", "keeps it", "half-time"),
+            rows=rows,
+            caption=caption,
+            alignment="llrrrlr",
+        )
+
+    def _folded(self) -> tuple[Block, ...]:
         tried = tuple((way, str(n), percent(apart)) for way, n, apart in self.network.tried)
         closed = any(way == "closed form" for way, *_ in tried)
         state = checked(state_lines(), "state at the horizon") if closed else ()
@@ -250,13 +259,10 @@ class FromData(Claim):
                 "loss by {halved} of $L(0)$.",
                 halved=percent(self.halved),
             ),
-            Table(
-                header=("gate", "stage", "open", "share", "speed", "keeps it", "half-time"),
-                rows=rows,
-                caption="Gates: samples on which they are open, share of the strength at the "
+            self.table(
+                "Gates: samples on which they are open, share of the strength at the "
                 "horizon, growth rate in 1/τ, whether a direction is proven to keep it, and "
-                "half-time in steps of its first mode by the closed form.",
-                alignment="llrrrlr",
+                "half-time in steps of its first mode by the closed form."
             ),
             Table(
                 header=("way", "units", "change of the loss"),

@@ -131,7 +131,11 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
             caption="Loss of the recorded weights (dots) and of the theory with their gates.",
         ),
         *([_needed_figure()] if found.replayed.points else []),
-        _units(found),
+        found.units.table(
+            "Gates of the network: samples on which they are open, share of its weight where "
+            "replays begin, growth rate in 1/τ, whether a direction is proven to keep it, and "
+            "half-time of its first mode by the closed form, in steps."
+        ),
         _windows(found),
         Figure(
             name="timeline",
@@ -151,29 +155,6 @@ def _needed_figure() -> Figure:
         alt="Distance of replays against the number of units.",
         caption="Largest |ΔL| over L(0) of replays from the network's own weights, against the "
         "number of units.",
-    )
-
-
-def _units(found: Explained) -> Table:
-    certified = {True: "proven", False: "no", None: "not asked"}
-    return Table(
-        header=("gate", "stage", "open", "share", "speed", "keeps it", "half-time"),
-        rows=tuple(
-            (
-                each.name,
-                str(each.stage),
-                str(each.opened),
-                "–" if each.share is None else percent(each.share),
-                "–" if each.speed is None else f"{each.speed:.4g}",
-                certified[each.certified],
-                "–" if each.half_time is None else f"{each.half_time:.5g}",
-            )
-            for each in found.units.units
-        ),
-        caption="Gates of the network: samples on which they are open, share of its weight where "
-        "replays begin, growth rate in 1/τ, whether a direction is proven to keep it, and "
-        "half-time of its first mode by the closed form, in steps.",
-        alignment="llrrrlr",
     )
 
 

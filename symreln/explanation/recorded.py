@@ -88,12 +88,16 @@ def recorded(
     Args:
         history: The weights.
         inputs: X, shape (n_x, P), without the row of a bias.
-        targets: Y, shape (n_y, P), not all zero.
+        targets: Y, shape (n_y, P).
         drawn: Whether these are some samples of more, so that losses have a standard error.
 
     Raises:
-        InputError: The losses of the history are not those of its weights on these data.
+        InputError: Targets are all zero, or the losses of the history are not those of its weights
+            on these data.
     """
+    if not targets.any():
+        msg = "the targets are all zero, so there is nothing to learn. Give targets that are not"
+        raise InputError(msg)
     x = np.vstack([inputs, np.ones(inputs.shape[1])]) if history.biased else inputs
     looks, changes, before = [], [], None
     for place in range(len(history.steps)):
@@ -200,8 +204,10 @@ def _measured_rate(
         reached = np.vdot(after(float(np.exp(logarithm))) - begin, change) / size - 1
         return reached if np.isfinite(reached) else 1.0  # it diverges
 
-    ends = down(begin) + down(end)
-    guess = 2 * np.sqrt(size) / (steps * (np.linalg.norm(ends) or np.inf))
+    ends = np.linalg.norm(down(begin) + down(end))
+    if not ends:
+        return None
+    guess = 2 * np.sqrt(size) / (steps * ends)
     for factor in _FACTORS:
         low, high = float(np.log(guess / factor)), float(np.log(guess * factor))
         if beyond(low) < 0 < beyond(high):

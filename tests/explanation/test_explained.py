@@ -219,6 +219,7 @@ def test_losses_that_vary_over_samples_do_not_hide_other_data():
     [
         ({}, InputError, "found no targets"),
         ({"Y": Y[:3]}, SpecError, "samples"),
+        ({"Y": 0 * Y}, InputError, "the targets are all zero"),
         (
             {"Y": Y, "network": {"hidden": 7, "init_std": 1, "learning_rate": 1, "steps": 5}},
             InputError,
