@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeVar
-
-T = TypeVar("T", bound=Hashable)
+from collections.abc import Hashable, Iterable
 
 
 def linked(items: Iterable[Iterable[Hashable]]) -> list[tuple[int, ...]]:
@@ -40,11 +37,3 @@ def linked(items: Iterable[Iterable[Hashable]]) -> list[tuple[int, ...]]:
                 joined[second] = first
                 groups[first] |= groups[second]
     return [tuple(sorted(groups[n])) for n in range(len(joined)) if joined[n] == n]
-
-
-def components(nodes: Sequence[T], pairs: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
-    """Return the sets of nodes that pairs of them link, in the order of ``nodes``."""
-    known = set(nodes)
-    within = [pair for pair in pairs if known.issuperset(pair)]
-    groups = linked([*((node,) for node in nodes), *within])
-    return [frozenset(nodes[k] for k in group if k < len(nodes)) for group in groups]

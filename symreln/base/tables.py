@@ -2,38 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
+from collections.abc import Sequence
+from itertools import zip_longest
 
 from symreln.base.console import MOST_COLUMNS, columns
 from symreln.errors import visible
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown, without an end of its last line.
-
-    Args:
-        header: Names of the columns.
-        rows: As many cells each.
-    """
-    lines = [[cell.replace("|", r"\|") for cell in cells] for cells in (header, *rows)]
-    shown = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([shown[0], "|" + "---|" * len(header), *shown[1:]])
-
-
-def unmarked(text: str) -> Iterator[str]:
-    """Yield the lines of Markdown, its tables as :func:`plain_table` has them."""
-    joined = re.sub(r"(?<=[^\n])\n *(?=[^-|\s])", " ", text.strip())  # paragraphs of several lines
-    for is_table, lines in groupby(joined.splitlines(), lambda line: line.startswith("|")):
-        if not is_table:
-            yield from lines
-            continue
-        cells = [re.split(r"(?<!\\)\|", line[1:-1]) for line in lines]
-        header, _, *rows = [[each.strip().replace(r"\|", "|") for each in line] for line in cells]
-        yield plain_table("", header, rows).rstrip()
 
 
 def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.base.tables import unmarked
+from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
@@ -66,7 +68,7 @@ class GateAnswer(AbstractAnswer):
         """Yield what the terminal shows: lines, then tables."""
         yield from self.found.lines()
         for table in self.found.tables.values():
-            yield from unmarked(table)
+            yield from _unmarked(table)
 
     def _more(self) -> dict[str, str | bytes]:
         return {}
@@ -291,3 +293,15 @@ def _at_values(command: str, spec: Spec) -> Spec:
         )
         raise InputError(msg)
     return spec.at_values()
+
+
+def _unmarked(text: str) -> Iterator[str]:
+    """Yield the lines of Markdown, its tables as :func:`plain_table` has them."""
+    joined = re.sub(r"(?<=[^\n])\n *(?=[^-|\s])", " ", text.strip())  # paragraphs of several lines
+    for is_table, lines in groupby(joined.splitlines(), lambda line: line.startswith("|")):
+        if not is_table:
+            yield from lines
+            continue
+        cells = [re.split(r"(?<!\\)\|", line[1:-1]) for line in lines]
+        header, _, *rows = [[each.strip().replace(r"\|", "|") for each in line] for line in cells]
+        yield plain_table("", header, rows).rstrip()

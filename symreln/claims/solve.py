@@ -20,7 +20,7 @@ from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.choice import choose, printed
 from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Regime
 from symreln.networks.effective import effective_dataset
-from symreln.networks.symmetry import symmetry_search
+from symreln.networks.symmetry import SymmetrySearch
 from symreln.networks.targets import Targets
 from symreln.specs.spec import Spec
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
-    from symreln.networks.symmetry import SymmetrySearch
 
 
 def at_values(derivation: Derivation) -> Derivation:
@@ -78,7 +77,9 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
     """
     goal = Targets.of(spec.dataset.targets)
     joint = len(spec.stages) == 1
-    search = search or symmetry_search(spec.dataset, spec.pathways, joint=joint)
+    if search is None and len(spec.pathways) > 1:
+        stages_of = [1 if joint else pathway.stage for pathway in spec.pathways]
+        search = SymmetrySearch(spec.dataset, spec.pathways, stages_of)
     stages: list[StageDerivation] = []
     for stage in spec.stages:
         numbers = [

@@ -65,10 +65,11 @@ class Notation:
         """Return a formula as it is printed."""
         return in_decimals(expr) if self.decimals else expr
 
-    def entries(self, matrix: ExactMatrix) -> list[list[sp.Expr]]:
-        """Return the entries of a matrix as they are printed."""
-        rows = matrix.to_sympy(self.symbols).tolist()
-        return [[self.shown(entry) for entry in row] for row in rows]
+    def entries(self, matrix: ExactMatrix) -> list[list[str]]:
+        """Return the LaTeX of the entries of a matrix."""
+        return [
+            [self.latex(entry) for entry in row] for row in matrix.to_sympy(self.symbols).tolist()
+        ]
 
     def latex(self, expr: sp.Expr) -> str:
         """Return the LaTeX of a formula."""

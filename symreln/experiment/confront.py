@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symreln.base.processors import one_blas_thread
 from symreln.base.progress import phase
+from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.solve import at_values
@@ -21,7 +24,7 @@ from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
 from symreln.experiment.representation import compare_representations
-from symreln.experiment.strengths import marks, measured_strengths
+from symreln.experiment.strengths import MARKS, measured_strengths
 from symreln.experiment.training import train_pair
 from symreln.experiment.units_met import met_looks, units_met
 from symreln.specs.arguments import check_counts, instance_of
@@ -65,7 +68,7 @@ def validate(
         predictions.kappas,
         seeds,
         rng,
-        marks=(*marks(predictions.prediction), *(s for _, s in ends), *met_looks(numbers)),
+        marks=(*_marks(predictions.prediction), *(s for _, s in ends), *met_looks(numbers)),
     )
     aligned = None
     if not numbers.known.plain.holds and not numbers.by_edges:
@@ -140,3 +143,18 @@ def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, A
     )
     inputs = numbers.spec.dataset.inputs.to_numpy()
     return {"drift": drift, "split": split_network(numbers.last, network, inputs)}
+
+
+def _marks(prediction: Prediction) -> tuple[int, ...]:
+    """Return the steps at which modes are predicted to reach :data:`MARKS` of their largest.
+
+    Args:
+        prediction: At every step of the network.
+    """
+    found = set()
+    for curve in prediction.modes:
+        strength = curve.of(prediction.judged)
+        largest = float(np.max(strength))
+        for share in MARKS if largest > 0 else ():
+            found.add(int(np.argmax(strength >= share * largest)))
+    return tuple(sorted(found))

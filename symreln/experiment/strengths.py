@@ -112,21 +112,6 @@ class ModeMeasured:
         return _mean_interval(predicted - np.array(found, dtype=float))
 
 
-def marks(prediction: Prediction) -> tuple[int, ...]:
-    """Return the steps at which modes are predicted to reach :data:`MARKS` of their largest.
-
-    Args:
-        prediction: At every step of the network.
-    """
-    found = set()
-    for curve in prediction.modes:
-        strength = curve.of(prediction.judged)
-        largest = float(np.max(strength))
-        for share in MARKS if largest > 0 else ():
-            found.add(int(np.argmax(strength >= share * largest)))
-    return tuple(sorted(found))
-
-
 def measured_strengths(
     numbers: Derivation, prediction: Prediction, network: TrainingRun | None, gdln: TrainingRun
 ) -> tuple[ModeMeasured, ...]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.base.tables import markdown_table
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.domain import Range
@@ -420,4 +419,16 @@ def _table(rows: Iterable[Any], columns: Sequence[tuple[str, Callable[[Any], obj
         columns: Headers, and what stands under each in a row.
     """
     cells = ([str(cell(row)) for _, cell in columns] for row in rows)
-    return markdown_table([header for header, _ in columns], cells)
+    return _markdown_table([header for header, _ in columns], cells)
+
+
+def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown, without an end of its last line.
+
+    Args:
+        header: Names of the columns.
+        rows: As many cells each.
+    """
+    lines = [[cell.replace("|", r"\|") for cell in cells] for cells in (header, *rows)]
+    shown = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([shown[0], "|" + "---|" * len(header), *shown[1:]])

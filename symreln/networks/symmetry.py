@@ -171,19 +171,6 @@ class SymmetrySearch:
         return tuple(images)
 
 
-def symmetry_search(
-    dataset: Dataset, pathways: Sequence[PathwaySpec], *, joint: bool
-) -> SymmetrySearch | None:
-    """Return the search for symmetries of pathways that are trained together or in stages.
-
-    None where there is but one.
-    """
-    if len(pathways) == 1:
-        return None
-    stages = [1 if joint else pathway.stage for pathway in pathways]
-    return SymmetrySearch(dataset, pathways, stages)
-
-
 def _word(value: int) -> np.uint64:
     return np.uint64(value % 2**64)
 

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.linked import components
+from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.exact.integer_matrix import merged
 from symreln.exact.linear import rank
@@ -191,7 +191,10 @@ class StageCouplings:
 
     def components(self, nodes: list[Node]) -> list[frozenset[Node]]:
         """Return the sets of classes that are linked by couplings, in the order of ``nodes``."""
-        return components(nodes, ((c.target, c.source) for c in self.couplings))
+        pairs = [(c.target, c.source) for c in self.couplings]
+        within = [pair for pair in pairs if {*nodes}.issuperset(pair)]
+        groups = linked([*((node,) for node in nodes), *within])
+        return [frozenset(nodes[k] for k in group if k < len(nodes)) for group in groups]
 
     def act_across(self, parts: tuple[frozenset[Node], ...]) -> bool:
         """Whether modes that learn something are acted on by others that are not equal to them."""

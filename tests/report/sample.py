@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from symreln.document.described import matrix_latex
 from symreln.document.document_model import (
     Citation,
     Code,
@@ -45,7 +44,7 @@ def drawings() -> tuple[Drawing, ...]:
 
 
 SOLUTION = r"\pi_{\alpha}(t) = \frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\right) e^{-2 s t/\tau}}"
-BLOCKS = matrix_latex([[r"\tfrac{1}{8} I_8", r"\tfrac{c}{24}\mathbf{1}"], ["0", "I_3"]])
+BLOCKS = r"\begin{pmatrix} \tfrac{1}{8} I_8 & \tfrac{c}{24}\mathbf{1} \\ 0 & I_3 \end{pmatrix}"
 
 
 def document() -> Document:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.document.described import matrix_latex
 from symreln.document.numerals import decimal_latex
 from symreln.document.tex import parse
 
@@ -49,14 +48,3 @@ def test_value_lies_within_what_is_printed(middle, radius, digits):
     error = int(doubt or 0) * Fraction(10) ** -places * scale
     distance = abs(Fraction(str(middle)) - Fraction(figures) * scale) + Fraction(str(radius))
     assert distance <= error
-
-
-def test_large_matrix_is_abbreviated():
-    latex = matrix_latex([[10 * r + c for c in range(12)] for r in range(3)])
-    assert latex == (
-        r"\begin{pmatrix} 0 & 1 & 2 & \cdots & 11 \\ 10 & 11 & 12 & \cdots & 21 \\ "
-        r"20 & 21 & 22 & \cdots & 31 \end{pmatrix}"
-    )
-    corner = matrix_latex([[1] * 11] * 11).split(r"\\")[3]
-    assert corner.split("&")[3].strip() == r"\ddots"
-    parse(latex)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symreln.claims.pathway_orbits import PathwayOrbit
-from symreln.document.described import LARGEST, SMALL, Group, matrix_latex
 from symreln.document.document_model import (
     Block,
     Code,
@@ -38,8 +37,11 @@ if TYPE_CHECKING:
     from symreln.networks.pathway import PathwaySpec
     from symreln.specs.spec import Parameter, Spec
 
-#: Letters of the widest matrix that is printed by blocks.
-_WIDEST = 60.0
+#: A named run of rows or columns.
+_Group = tuple[str, tuple[int, ...]]
+#: Rows or columns up to which a matrix is printed in full, in decimals, and by blocks; letters of
+#: the widest one.
+_SMALL, _LARGEST, _WIDEST = 7, 10, 60.0
 #: Pathways up to which the correlations of each are printed.
 MOST_CORRELATIONS = 8
 
@@ -60,10 +62,10 @@ def data_chapter(derivation: Derivation, notation: Notation) -> Section:
             r"one column a sample, $x_\mu$ and $y_\mu$, in $X$ and $Y$; every entry is exact."
         ),
     ]
-    if max(dataset.samples, dataset.n_x, dataset.n_y) <= SMALL:
+    if max(dataset.samples, dataset.n_x, dataset.n_y) <= _SMALL:
         entries = Notation.of(spec).entries
         rows = (("X", dataset.inputs), ("Y", dataset.targets))
-        blocks.append(equation(*(f"{name} &= {matrix_latex(entries(m))}" for name, m in rows)))
+        blocks.append(equation(*(f"{name} &= {_matrix_latex(entries(m))}" for name, m in rows)))
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
     blocks += [_pathway_table(derivation), *_correlations(derivation)]
@@ -220,7 +222,7 @@ def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
         (effective.sigma_x, "x", inputs, "", "."),
     ):
         left, (height, width) = rf"\Sigma^{{{name}}}({n}) &", matrix.shape
-        decimals = _in_decimals(matrix) if max(height, width) <= LARGEST else None
+        decimals = _in_decimals(matrix) if max(height, width) <= _LARGEST else None
         shown = _describe(matrix, rows, inputs, Notation.of(spec))
         if decimals:
             lines += [f"{left}= {decimals[0]}{end}", f"& {decimals[1]}"]
@@ -242,20 +244,25 @@ def _in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
     front, shown, error = decimal_rows(rows)
     power = rf"10^{{{front}}} " * bool(front)
     said = rf"\text{{(entries to }} \pm {error} \text{{; the certificate has them exactly)}}"
-    return power + matrix_latex(shown), said
+    return power + _matrix_latex(shown), said
 
 
 def _describe(
-    matrix: ExactMatrix, rows: Sequence[Group], columns: Sequence[Group], notation: Notation
+    matrix: ExactMatrix, rows: Sequence[_Group], columns: Sequence[_Group], notation: Notation
 ) -> str | None:
     """Return the LaTeX of a matrix, in full or by blocks; None where blocks do not say it."""
-    if max(matrix.shape) <= SMALL:
-        return matrix_latex(notation.entries(matrix))
+    if max(matrix.shape) <= _SMALL:
+        return _matrix_latex(notation.entries(matrix))
     cells = [[_block(matrix, row, column, notation) for _, column in columns] for _, row in rows]
     if any(cell is None for row in cells for cell in row):
         return None
     known = [[cell or "" for cell in row] for row in cells]
-    return known[0][0] if len(known) == len(known[0]) == 1 else matrix_latex(known)
+    return known[0][0] if len(known) == len(known[0]) == 1 else _matrix_latex(known)
+
+
+def _matrix_latex(cells: Sequence[Sequence[str]]) -> str:
+    body = r" \\ ".join(" & ".join(row) for row in cells)
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 
 def _block(
@@ -294,7 +301,7 @@ def _times(factor: Scalar, notation: Notation, shape: str) -> str:
     return rf"{printed}\,{shape}" if shape else printed
 
 
-def _groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> list[Group]:
+def _groups_of(indices: Sequence[int], groups: Mapping[str, tuple[int, ...]]) -> list[_Group]:
     """Return the groups as runs of positions in ``indices``, if they partition it in order.
 
     Without such a partition there is one group with no name.
