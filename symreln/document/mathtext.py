@@ -65,10 +65,10 @@ class _Printer(LatexPrinter):
         shared = over_one(expr)
         if shared is not None:
             return self._print_product(sp.Mul(*shared, evaluate=False))
-        first, *rest = ordered_terms(expr)
-        return self.doprint(first) + "".join(self.signed(term) for term in rest)
+        first, *rest = _ordered_terms(expr)
+        return self.doprint(first) + "".join(map(self._signed, rest))
 
-    def signed(self, term: Any) -> str:
+    def _signed(self, term: Any) -> str:
         """Return ``term`` with the sign that joins it to what stands before."""
         term = sign_first(term)
         if term.could_extract_minus_sign() and not term.is_Add:
@@ -120,15 +120,6 @@ class _Printer(LatexPrinter):
     def _print__Weighted(self, expr: Any) -> str:
         weight, of = expr.args
         return self.doprint(of) if weight == 1 else f"{self._bracketed(weight)} {self.doprint(of)}"
-
-    def _print_Summed(self, expr: Any) -> str:
-        numbers, first, *rest = expr.args
-        low, *_, high = numbers
-        between = rf"_{{p={low}}}^{{{high}}}"
-        if high - low + 1 != len(numbers):
-            between = rf"_{{p \in \{{{', '.join(map(str, numbers))}\}}}}"
-        inner = self.doprint(first) + "".join(map(self.signed, rest))
-        return rf"\sum{between} \left({inner}\right)"
 
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
         below, *degree = map(self.doprint, expr.args)
@@ -277,10 +268,6 @@ class _Weighted(sp.Function):
     """The product of its arguments, printed as the first times the second; only for print."""
 
 
-class Summed(sp.Function):
-    """A sum over pathways p: their numbers, two at least, and terms in order; only for print."""
-
-
 def weighted(term: Any, variables: Collection[Any]) -> Any:
     r"""Return a product as its coefficient, in one fraction, times its powers of some variables.
 
@@ -343,7 +330,7 @@ def _is_faded(factor: Any) -> bool:
     return isinstance(factor, sp.exp) or (factor.is_Pow and bool(factor.exp.free_symbols))
 
 
-def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
+def _ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     """Return the terms of a sum as they are printed: SymPy's order, a positive one first."""
     if not expr.is_Add:
         return (expr,)
@@ -357,11 +344,6 @@ def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     if terms == [sp.S.One] and sp.fraction(positive)[1].free_symbols:  # 1 + s/τ
         return (sp.S.One, positive)
     return (positive, *terms)
-
-
-def signed_latex(term: sp.Expr) -> str:
-    """Return the LaTeX of a term with the sign that joins it to a sum: `` - x`` or `` + x``."""
-    return _printer(False).signed(term)
 
 
 @cache

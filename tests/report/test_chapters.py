@@ -111,15 +111,8 @@ def test_coupled_modes_print_their_system():
 
 def test_a_page_folds_the_long_parts(three):
     folded = [b for b, _ in walk(three.to_document().blocks) if isinstance(b, Details)]
-    summaries = [plain_text(block.summary) for block in folded]
-    assert "The loss written out" in summaries
-    # Pathways with equal modes are one sum over p.
-    written = next(b for b in folded if plain_text(b.summary) == "The loss written out")
-    lines = " ".join(line for b in written.blocks if isinstance(b, Equation) for line in b.lines)
-    assert lines.count(r"\sum_{p=2}^{4} \left(") == 1
-    inner = lines.split(r"\left(")[1]
-    assert [f"pi_{{p,{n}}}" in inner for n in (1, 2, 3)] == [True] * 3
-    assert "pi_{2,1}" not in lines
+    summaries = {plain_text(block.summary) for block in folded}
+    assert {"Gates, sample by sample", "The correlation matrices"} <= summaries
 
 
 def test_json_follows_the_interface(three):

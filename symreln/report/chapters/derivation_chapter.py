@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.claims.equilibria import competition_matrix
 from symreln.claims.lines import derivation_lines
-from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import said_at
 from symreln.claims.starts import printed_starts
 from symreln.document.document_model import Block, Details, Equation, Section, equation, prose
-from symreln.document.equation_rows import display
-from symreln.document.letter_widths import latex_width
-from symreln.document.mathtext import Summed, ordered_terms, signed_latex, to_latex, weighted
+from symreln.document.mathtext import to_latex
 from symreln.document.typeset import say, typeset
-from symreln.document.words import Notation, is_long
-from symreln.laws.law import strength_symbol
+from symreln.document.words import Notation
 from symreln.pipeline.from_weights import white_inputs
 from symreln.report.chapters.printed_formulas import formula_blocks, formulas_later
 from symreln.verdict.judge import Level
@@ -29,8 +25,6 @@ if TYPE_CHECKING:
 
 #: Equations of a system that are printed, and those of the first page.
 MOST_EQUATIONS, FIRST_EQUATIONS = 40, 8
-#: Terms of the loss that are printed, and letters of a line within the brackets of a sum.
-_MOST_TERMS, _SUM_WIDTH = 120, 56.0
 
 
 def derivation_chapter(derivation: Derivation, notation: Notation) -> Section:
@@ -104,11 +98,10 @@ def _whole_matrices(derivation: Derivation) -> Iterator[Block]:
 
 
 def _folded(derivation: Derivation, notation: Notation) -> Iterator[Block]:
-    """Yield what is too long to be read: other solutions, the loss term by term, systems."""
+    """Yield what is too long to be read: other solutions, and systems."""
     solutions = formula_blocks(formulas_later(derivation), notation)
     if solutions:
         yield Details(summary="Closed forms of the other modes", blocks=tuple(solutions))
-    yield from _loss_written_out(derivation, notation)
     for stage in derivation.stages:
         system = written_system(derivation, stage)
         if system is not None and len(system.lines) > FIRST_EQUATIONS:
@@ -164,81 +157,3 @@ def _dotted(symbol: sp.Symbol) -> str:
     r"""Return the LaTeX of a symbol's time derivative: the dot stands over the letter alone."""
     letter, underscore, index = to_latex(symbol).partition("_")
     return rf"\dot{{{letter}}}{underscore}{index}"
-
-
-# -- the loss term by term -------------------------------------------------------------------------
-
-
-def _loss_written_out(derivation: Derivation, notation: Notation) -> Iterator[Block]:
-    """Yield the loss term by term, where that can be read: the constant, then mode by mode.
-
-    Pathways with equal modes are a sum over p, as in the tables.
-    """
-    loss = derivation.loss
-    if loss is None:
-        return
-    terms = _by_mode(derivation, loss)
-    groups = mode_orbits(derivation)
-    shown = [_terms_of(group, terms, notation) for group in groups]
-    long = derivation.initial_loss.is_constant and is_long(derivation.initial_loss.to_fraction())
-    if long or sum(len(mode) for own in shown for mode in own) > _MOST_TERMS:
-        yield prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")
-        return
-    printed: list[Any] = [notation.shown(term) for term in terms if not _modes_in(term, derivation)]
-    for group, own in zip(groups, shown, strict=True):
-        if len(group.pathways) == 1:
-            printed += [term for mode in own for term in mode]
-        else:
-            printed += _sums([pathway.number for pathway in group.pathways], own)
-    written = to_latex(printed[0]) + "".join(map(signed_latex, printed[1:]))
-    rows, _ = display((f"L(t) = {written}.",), _SUM_WIDTH)
-    yield Details(summary="The loss written out", blocks=(equation(*rows),))
-
-
-def _sums(numbers: list[int], modes: list[list[Any]]) -> list[Any]:
-    """Return the terms of modes as sums over pathways, as many modes in one as fit on a line."""
-
-    def summed(terms: list[Any]) -> Any:
-        return Summed(sp.Tuple(*numbers), *terms)
-
-    lines: list[list[Any]] = []
-    for mode in modes:
-        terms = [-term for term in mode]
-        if lines and latex_width(to_latex(summed(lines[-1] + terms))) <= _SUM_WIDTH:
-            lines[-1] += terms
-        else:
-            lines.append(terms)
-    return [-summed(line) for line in lines]
-
-
-def _modes_in(term: sp.Expr, derivation: Derivation) -> bool:
-    """Whether a term of the loss has a strength."""
-    modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
-    return not term.free_symbols.isdisjoint(strength_symbol(mode.label) for mode in modes)
-
-
-def _terms_of(group: PathwayOrbit, terms: list[sp.Expr], notation: Notation) -> list[list[Any]]:
-    """Return the terms of every mode of the pathway that stands for a group, in its symbols."""
-    found: list[list[Any]] = []
-    for mode in group.first.modes:
-        strength = strength_symbol(mode.label)
-        named = {strength: group.strength_symbol(mode)}
-        own = [
-            weighted(group.renamed(mode, notation.shown(term)), [strength]).xreplace(named)
-            for term in terms
-            if strength in term.free_symbols
-        ]
-        found += [own] if own else []
-    return found
-
-
-def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
-    """Return the terms of the loss: those without a strength, then of mode after mode."""
-    modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
-    places = {strength_symbol(mode.label): place for place, mode in enumerate(modes)}
-
-    def place(term: sp.Expr) -> tuple[list[int], Any]:
-        powers = {s: term.as_powers_dict()[s] for s in places.keys() & term.free_symbols}
-        return sorted(places[s] for s in powers), sum(powers.values())
-
-    return sorted(ordered_terms(loss), key=place)
