@@ -147,7 +147,7 @@ def _later(
     seen, sizes = look.seen(inputs), look.sizes(inputs)
     alive = sizes > 0
     rows = distinct_rows((seen[alive] > 0).astype(float), sizes[alive])
-    tried = [kmeans(rows, k, _SEED) for k in range(2, min(most, len(rows.values) - 1) + 1)]
+    tried = [kmeans(rows, k, _SEED) for k in range(2, min(most, len(rows.values)) + 1)]
     if not tried:
         return
     best = max(tried, key=lambda found: silhouette(found, _SEED))
