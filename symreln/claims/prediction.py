@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +49,8 @@ def predict(
     times: Sequence[float] | np.ndarray | None,
     accuracy: float = PRECISE,
     factors: Mapping[str, Fraction] | None = None,
+    *,
+    stepped: bool = False,
 ) -> Prediction:
     """Evaluate a derivation without free parameters.
 
@@ -67,6 +69,7 @@ def predict(
         accuracy: How the flow is integrated, where it is.
         factors: By how many times modes start stronger than expected, by label; by default as the
             early phase says (:mod:`symreln.claims.starts`).
+        stepped: Whether what is integrated is gradient descent at every step, in place of the flow.
     """
     if factors is None:
         factors = derivation.ask(starts_of).factors
@@ -97,8 +100,7 @@ def predict(
             constants=derivation.ask(printed_constants),
         )
     _check_two_layers(derivation.known, "Integration of the reduced flow")
-    # Before closed forms: it refuses data that float64 has no room for.
-    matrices, modes = derivation.ask(matrices_of), _modes(derivation)
+    derivation.ask(matrices_of)  # before closed forms: it refuses what float64 has no room for
     closed, closed_loss = {}, None
     if derivation.closed and not derivation.later:
         closed = closed_curves(derivation, grid, factors=factors)
@@ -106,18 +108,44 @@ def predict(
             closed_loss = loss_of_modes(derivation, closed, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and alone:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
-    whole, first = from_start(grid)
-    starts = first_starts(derivation, factors)
-    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy, starts)
     return Prediction(
         times=grid,
-        reduced=found.losses[first:],
-        method=f"flow of the coupled matrices of all pathways from t = 0{_how(derivation)}",
         closed_loss=closed_loss,
-        modes=_phase_curves(derivation, closed, found.strengths[:, first:]),
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
+        **_integrated(derivation, factors, closed, None if stepped else (grid, accuracy)),
     )
+
+
+def _integrated(
+    derivation: Derivation,
+    factors: Mapping[str, Fraction],
+    closed: Mapping[str, np.ndarray],
+    flow: tuple[np.ndarray, float] | None,
+) -> dict[str, Any]:
+    """Return the fields of a prediction that coupled matrices of all pathways make.
+
+    Args:
+        derivation: Without free parameters, with a network of two layers.
+        factors: As of :func:`predict`.
+        closed: Closed forms by label of the mode.
+        flow: Times at which the flow is asked for, and how accurately; None for gradient descent,
+            step by step.
+    """
+    matrices, probes = derivation.ask(matrices_of), [each for each, *_ in _modes(derivation)]
+    starts, first = first_starts(derivation, factors), 0
+    if flow is None:
+        found = matrices.descent(network_of(derivation.spec).steps, probes, starts)
+        how = "gradient descent on the coupled matrices of all pathways, step by step"
+    else:
+        whole, first = from_start(flow[0])
+        found = matrices.trajectory(whole, probes, flow[1], starts)
+        how = "flow of the coupled matrices of all pathways from t = 0"
+    return {
+        "reduced": found.losses[first:],
+        "method": how + _how(derivation),
+        "modes": _phase_curves(derivation, closed, found.strengths[:, first:]),
+    }
 
 
 def _check_two_layers(known: Regime, what: str) -> None:
@@ -155,48 +183,37 @@ def of_given_gates(derivation: Derivation) -> Derivation:
 
 
 def predict_training(
-    derivation: Derivation, factors: Mapping[str, Fraction] | None = None
+    derivation: Derivation, factors: Mapping[str, Fraction] | None = None, *, flow: bool = False
 ) -> Prediction:
     """Predict what gradient descent does with its finite steps, at every step of the network.
 
     As :func:`predict`, but each step of training is a step of the reduced maps: the error of the
-    flow, which grows with the learning rate, is not there. The flow's own loss comes with it.
-    Weight decay and two layers that start apart are steps of the same maps.
+    flow, which grows with the learning rate, is not there. Weight decay and two layers that start
+    apart are steps of the same maps.
 
     Args:
         derivation: What is evaluated; without free parameters, with a network.
         factors: As of :func:`predict`.
+        flow: Whether the flow's own loss comes with it.
     """
     if factors is None:
         factors = derivation.ask(starts_of).factors
-    network = network_of(derivation.spec)
-    flow = predict(derivation, None, factors=factors)
-    if flow.judged == "effective" or learned_counts(derivation):
-        return flow  # it is in steps; of the other, matrices take pathways as wide enough
-    modes = _modes(derivation)
-    found = derivation.ask(matrices_of).descent(
-        network.steps, [each for each, *_ in modes], first_starts(derivation, factors)
-    )
-    closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
-    return replace(
-        flow,
-        reduced=found.losses,
-        method="gradient descent on the coupled matrices of all pathways, step by step"
-        + _how(derivation),
-        modes=_phase_curves(derivation, closed, found.strengths),
-        flow_loss=_flow_loss(derivation, flow, factors),
-    )
+    narrow = bool(learned_counts(derivation))  # matrices take pathways as wide enough
+    found = predict(derivation, None, factors=factors, stepped=not narrow)
+    if found.judged == "effective" or narrow:
+        return found  # the one is in steps
+    if found.closed_loss is found.reduced:
+        closed = {curve.label: curve.closed for curve in found.modes if curve.closed is not None}
+        found = replace(found, **_integrated(derivation, factors, closed, None))
+    return replace(found, flow_loss=_flow_loss(derivation, factors)) if flow else found
 
 
-def _flow_loss(
-    derivation: Derivation, found: Prediction, factors: Mapping[str, Fraction]
-) -> np.ndarray:
-    """Return the loss of infinitely small steps, from the same start."""
-    if found.closed_loss is not found.reduced:
-        return found.reduced  # integrated
-    flow = closed_forms(derivation, found.times, flow=True, factors=factors)
-    assert flow is not None  # as found was
-    return flow.reduced
+def _flow_loss(derivation: Derivation, factors: Mapping[str, Fraction]) -> np.ndarray:
+    """Return the loss of infinitely small steps, from the same start, at every step."""
+    times = np.arange(network_of(derivation.spec).steps, dtype=float)
+    plain = derivation.closed and not derivation.later and len(derivation.stages) == 1
+    closed = closed_forms(derivation, times, flow=True, factors=factors) if plain else None
+    return (predict(derivation, times, factors=factors) if closed is None else closed).reduced
 
 
 def _predict_edges(derivation: Derivation, times: np.ndarray) -> Prediction:

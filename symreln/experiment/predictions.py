@@ -99,7 +99,7 @@ def predict_all(numbers: Derivation) -> Predictions:
     early, starts = numbers.ask(early_strengths), numbers.ask(starts_of)
     effective, why = effective_beside(numbers)
     with phase("prediction"):
-        prediction = predict_training(numbers)
+        prediction = predict_training(numbers, flow=True)
     # Where Assumption 2.1.1 is not proven, modes may leave their directions.
     turns = numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
     return Predictions(

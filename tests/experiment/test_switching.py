@@ -107,8 +107,8 @@ def test_a_switch_to_the_same_gates_changes_nothing():
     """Two routes: the full spans of all phases, and the fewest blocks of one."""
     same = [{"name": "common"}, {**SPEC["pathway"][1]}]
     same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
-    switched = predict_training(sr.derive(spec(pathway=same)).at_values)
-    plain = predict_training(sr.derive(static(0)).at_values)
+    switched = predict_training(sr.derive(spec(pathway=same)).at_values, flow=True)
+    plain = predict_training(sr.derive(static(0)).at_values, flow=True)
     np.testing.assert_allclose(switched.reduced, plain.reduced, rtol=1e-11, atol=1e-16)
     np.testing.assert_allclose(switched.flow_loss, plain.flow_loss, rtol=1e-7)
     plain_curves = {curve.label: curve.best for curve in plain.modes}
