@@ -78,6 +78,7 @@ def descend_units(
     edges: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     *,
     biased: bool = False,
+    ended: threading.Event | None = None,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -93,12 +94,14 @@ def descend_units(
             gates have samples on their boundary.
         biased: Whether the last unit of each draw is a bias of the outputs: open on all samples,
             where it holds 1.
+        ended: Set where this is given up; also by what fails here.
     """
+    ended = ended or threading.Event()
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
     kept = np.repeat(units[None].astype(np.float32), len(steps), axis=0)
     pays = units[:, :, 0].size * x.shape[1] > _SHARED
-    parts, ended = np.array_split(np.arange(len(units)), 1 + pays), threading.Event()
+    parts = np.array_split(np.arange(len(units)), 1 + pays)
 
     def descend(part: np.ndarray) -> None:
         first, second = (each.copy() for each in np.split(units[part], [len(x)], axis=2))
@@ -132,6 +135,7 @@ def descend_units(
     with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
         try:
             list(pool.map(descend, parts))
-        finally:  # also after an interrupt: the pool waits for its threads
+        except BaseException:  # also an interrupt: the pool waits for its threads
             ended.set()
+            raise
     return losses, tuple(Look(step=at, units=each) for at, each in zip(steps, kept, strict=True))

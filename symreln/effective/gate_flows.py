@@ -121,7 +121,9 @@ def gate_flows(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> list[_Fl
         columns, the last one with the sign that opens the gate.
     """
     flows, size = list[_Flow](), len(x)
-    for signs in settled_gates(x, y, directions):
+    for signs in settled_gates(x, y, directions)[0]:
+        if not (signs > 0).any():
+            continue
         edge, field = orthonormal_span(x[:, signs == 0]), np.zeros((size + len(y),) * 2)
         field[size:, :size] = (y * (signs > 0)) @ (x - edge @ (edge.T @ x)).T / x.shape[1]
         rates, modes = np.linalg.eigh(field)  # of the lower half alone
@@ -134,14 +136,20 @@ def gate_flows(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> list[_Fl
     return flows
 
 
-def settled_gates(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the gates of isolated units that go on from directions until these stand still.
+def settled_gates(
+    x: np.ndarray, y: np.ndarray, directions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gates of isolated units that go on from directions until these stand still.
 
     Args:
         x: X, shape (n_x, P).
         y: Y in its span, shape (rank, P).
         directions: (w, b) in the rows; of those that come together one goes on.
+
+    Returns:
+        Signs of each gate, 0 on the boundary, shape (gates, P), and the gate of each direction.
     """
+    owner = np.arange(len(directions))
     fastest = max(np.linalg.norm(y * (w @ x > 0) @ x.T, 2) for w in directions[:, : len(x)])
     for part in _STEPS:
         step = part / fastest
@@ -156,14 +164,18 @@ def settled_gates(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> Itera
             directions /= np.linalg.norm(directions, axis=1, keepdims=True)
             moved = np.abs(directions - before).max()
             alike = np.triu(directions @ directions.T, 1) > _ALIKE
-            directions = directions[~alike.any(axis=0)]
+            kept, first = ~alike.any(axis=0), alike.argmax(axis=0)
+            first[kept] = np.cumsum(kept)[kept] - 1
+            for place in np.flatnonzero(~kept):  # what it is like may itself be like another
+                first[place] = first[first[place]]
+            directions, owner = directions[kept], first[owner]
             if moved < part / 10:
                 break
     first, second = np.split(directions, [len(x)], axis=1)
     # What is held on a boundary crosses it in every step.
     crossed = _STEPS[-1] / fastest * np.abs(second @ y) @ np.abs(x.T @ x)
     seen = first @ x
-    yield from (each for each in np.sign(seen) * (np.abs(seen) > crossed) if (each > 0).any())
+    return np.sign(seen) * (np.abs(seen) > crossed), owner
 
 
 def state_lines() -> Iterator[Line]:

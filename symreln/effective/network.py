@@ -26,8 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache, lru_cache
+from threading import Event
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -304,6 +305,7 @@ class Draws:
         turns: Of every draw, of its rotations; each is copied before it is used.
         closed: Returns the state of every draw in closed form, where there is one.
         bias: Of the outputs at the horizons, shape (rank,), a unit more; None where there is none.
+        ended: Set where descents that are under way are given up.
     """
 
     x: np.ndarray
@@ -313,6 +315,7 @@ class Draws:
     turns: tuple[np.random.Generator, ...]
     closed: Callable[[], list[State | None]]
     bias: np.ndarray | None = None
+    ended: Event = field(default_factory=Event)
 
     @phase("effective network")
     def network(self, way: Way | None = None) -> EffectiveNetwork:
@@ -425,7 +428,16 @@ class Draws:
             if held_gates is not None:
                 held_gates = np.pad(held_gates, ((0, 0), (0, 1), (0, 0)))
         losses, looks = descend_units(
-            self.x, self.y, self.descent, units, starts, looked, held_gates, edges, biased=biased
+            self.x,
+            self.y,
+            self.descent,
+            units,
+            starts,
+            looked,
+            held_gates,
+            edges,
+            biased=biased,
+            ended=self.ended,
         )
         if not np.isfinite(losses).all():
             msg = "effective network: its units diverge. Lower network.learning_rate"

@@ -90,8 +90,6 @@ class Explained:
         found: What its weights say by themselves.
         rate: Of descent, in units of 1/τ a step.
         replayed: Replays from its own weights.
-        fixed: Distance to the network of all units replayed with the gates that they are nearest
-            to; None where that takes minutes.
         units: Its gates as those of data alone are said.
         spec: With these gates.
         windows: Gates over time.
@@ -105,7 +103,6 @@ class Explained:
     found: Recorded
     rate: float
     replayed: Replayed
-    fixed: float | None
     units: FromData
     spec: Spec
     windows: tuple[Window, ...]
@@ -127,6 +124,7 @@ class Explained:
 
     def _left(self) -> Iterator[Left]:
         prediction, points, whole = self.prediction, self.replayed.points, self.replayed.whole
+        fixed, unmoved = self.replayed.fixed, self.replayed.unmoved
         judged = None if prediction is None else self.far(prediction.loss)
         begin = f"at step {self.found.steps[self.found.begins]}"
         if prediction is not None and prediction.closed_loss is not None:
@@ -141,13 +139,20 @@ class Explained:
             assumption="alignment, and a start from the initialisation distribution",
             replaced_by=f"the network's own units {begin}, each with its nearest gate for good",
             distance_before=judged,
-            distance_after=self.fixed,
+            distance_after=fixed if unmoved is None else unmoved,
             why_not=self.why_not or long,
         )
+        if unmoved is not None:
+            yield Left(
+                assumption="a bias of the outputs as it is at the end",
+                replaced_by="one that descends with the units",
+                distance_before=unmoved,
+                distance_after=fixed,
+            )
         yield Left(
             assumption="gates that stay",
             replaced_by="units that move between gates",
-            distance_before=self.fixed,
+            distance_before=fixed,
             distance_after=None if whole is None else whole.distance,
             why_not=long,
         )
@@ -200,8 +205,8 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     spec = with_gates_of(spec, units, len(found.x) * _GATES if large else MOST_INPUTS)
     gates = np.array([gate_floats(pathway) for pathway in spec.pathways])
     windows = tuple(_windows(found, spec, gates, looks))
-    fixed = replayed.held(found, gates, [pathway.boundary for pathway in spec.pathways])
-    whole = {"found": found, "rate": rate, "replayed": replayed, "fixed": fixed, "windows": windows}
+    replayed = replayed.with_all(found, gates, [each.boundary for each in spec.pathways])
+    whole = {"found": found, "rate": rate, "replayed": replayed, "windows": windows}
     if large:
         said = FromData(network=units, spec=spec, half_times={})
         why = f"exact residuals of {len(found.x)} inputs take minutes"

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 _INTERVALS, _MOST_COST = 3, 4e9
 #: Part of a change that is elsewhere, from which weights do not descend: half of it.
 _OFF = 0.5
-#: Within which factors of a first guess the rate is looked for, one after the other.
-_FACTORS = (1.5, 16.0)
+#: Within which factors of a first guess the rate is looked for, one after the other; and of the
+#: rate in another interval.
+_FACTORS, _NEAR = (1.5, 16.0), 1.001
 #: Outputs over targets at which a replay begins at the latest, where a look before that is there.
 _LARGE = 0.1
 #: Distance over L(0) between a user's own losses and those of the weights that is rounding.
@@ -166,7 +167,8 @@ def _rate(
         ends = _units(history, place), _units(history, place + 1)
         down = partial(_down, x=x, y=y, biased=biased)
         far = paid > _MOST_COST
-        measured = _along(*ends, steps, down) if far else _measured_rate(*ends, steps, down)
+        guess = found[-1][0] if found else None
+        measured = _along(*ends, steps, down) if far else _descended(*ends, steps, down, guess)
         if measured is not None:
             found.append(measured)
     if not found:
@@ -186,8 +188,12 @@ def _along(
     return (along / (steps * float(size)), off) if along > 0 else None
 
 
-def _measured_rate(
-    begin: np.ndarray, end: np.ndarray, steps: int, down: Callable[[np.ndarray], np.ndarray]
+def _descended(
+    begin: np.ndarray,
+    end: np.ndarray,
+    steps: int,
+    down: Callable[[np.ndarray], np.ndarray],
+    guess: float | None,
 ) -> tuple[float, float] | None:
     """Return the rate between two looks and how far it is off; None where nothing descends."""
     change = end - begin
@@ -207,8 +213,9 @@ def _measured_rate(
     ends = np.linalg.norm(down(begin) + down(end))
     if not ends:
         return None
-    guess = 2 * np.sqrt(size) / (steps * ends)
-    for factor in _FACTORS:
+    first = 2 * np.sqrt(size) / (steps * ends)
+    near = [] if guess is None else [(guess, _NEAR)]
+    for guess, factor in (*near, *((first, each) for each in _FACTORS)):
         low, high = float(np.log(guess / factor)), float(np.log(guess * factor))
         if beyond(low) < 0 < beyond(high):
             break

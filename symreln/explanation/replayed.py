@@ -6,10 +6,10 @@ gates, moments and ways to few units are the same, and gradient descent on these
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,16 +18,17 @@ from symreln.effective.descent import Descent, Look
 from symreln.effective.gate_flows import settled_gates
 from symreln.effective.network import WHOLE, Draws, EffectiveNetwork, Way
 from symreln.laws.early_phase import Horizon
+from symreln.laws.spans import orthonormal_span
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from symreln.explanation.recorded import Recorded
 
-#: Rotations of units that stand for a moment, and the seed of them.
-_ROTATIONS, _SEED = 2, 44_001
-#: Multiplications of a replay of all units above which it is left out.
-_MOST_COST = 6e10
+#: Seed of the rotation of units that stand for a moment.
+_SEED = 44_001
+#: Multiplications of a replay above which it is left out.
+_MOST_COST = 2e11
 #: Inputs times samples above which it takes long to settle on a gate.
 _SETTLED = 5e4
 #: Steps of a replay at most: several of the network's are one where these are many.
@@ -36,6 +37,8 @@ _MOST_STEPS = 10_000
 _BOUNDARY = 1e-6
 #: Singular value over the largest below which samples on a boundary are of fewer directions.
 _EDGE = 1e-9
+#: Outputs beside the span of the targets, over these, below which they are left out.
+_BESIDE = 1e-5
 #: From few units to many: directions alone, then moments.
 _ALIKE = (0.5, 0.8, 0.9, 0.97)
 _WAYS = (
@@ -68,20 +71,26 @@ class Replayed:
 
     Attributes:
         points: By number of units; each takes more than the one before and is nearer.
-        draws: The network's units at the look where replays begin.
+        draws: The network's units at the look where replays begin, in the targets' span.
+        left: What is left to the units, Y less the outputs' bias at the end, in this span.
         way: The nearest way to few units.
         steps: Of replays.
         best: Of the nearest of few units what it is called and its losses, or None.
         whole: Of all units: what gradient descent on all samples leaves; None where it takes
             minutes.
+        fixed: Distance of all units, each with the gate that it is nearest to for good, or None.
+        unmoved: The same with the bias of the outputs as it is at the end, where there is one.
     """
 
     points: tuple[ReplayPoint, ...]
     draws: Draws
+    left: np.ndarray
     way: Way
-    whole: ReplayPoint | None
     steps: np.ndarray
     best: tuple[str, np.ndarray] | None
+    whole: ReplayPoint | None = None
+    fixed: float | None = None
+    unmoved: float | None = None
 
     def needed(self, share: float) -> int | None:
         """Return how few units are within a share of L(0); None where none of them is."""
@@ -96,42 +105,45 @@ class Replayed:
         """
         losses = found.at_all_steps(found.losses)[None]
         network = self.draws.standing(self.way, looks[0].units, losses, looks)
-        groups = []
-        if found.x.size > _SETTLED:
+        if found.x.size > _SETTLED or not network.groups:
             return network
-        for group in network.groups:
-            settled = next(settled_gates(found.x, found.y, group.direction[None]), group.signs)
-            groups.append(replace(group, signs=settled.astype(int)))
+        directions = np.array([group.direction for group in network.groups])
+        gates, owner = settled_gates(found.x, self.left, directions)
+        settled = zip(network.groups, gates[owner].astype(int), strict=True)
+        groups = (replace(g, signs=gate) if (gate > 0).any() else g for g, gate in settled)
         return replace(network, groups=tuple(groups))
 
-    def held(
+    def with_all(
         self, found: Recorded, gates: np.ndarray, boundaries: Sequence[tuple[int, ...]]
-    ) -> float | None:
-        """Return the distance of all units, each with the gate that it is nearest to for good.
+    ) -> Replayed:
+        """Return this with the replays of all units, where these do not take minutes.
 
         Args:
             found: What is known of the network.
             gates: 0 or 1, shape (gates, P).
             boundaries: Of each gate the samples that its units stay orthogonal to.
         """
-        if self.whole is None:
-            return None
-        units = self.draws.units(WHOLE).copy()
-        w = units[0, :, : len(found.x)]
-        nearest = nearest_gates(w @ found.x, gates)
-        edges = list[tuple[np.ndarray, np.ndarray]]()
-        for place, samples in enumerate(boundaries):
-            if samples:
-                left, sizes, _ = np.linalg.svd(found.x[:, list(samples)], full_matrices=False)
-                those, basis = np.flatnonzero(nearest == place), left[:, sizes > _EDGE * sizes[0]]
-                w[those] -= w[those] @ basis @ basis.T
-                edges.append((those, basis))
-        losses, _ = self.draws.descend(WHOLE, units, gates[nearest][None], edges)
-        return _far(found, self.steps, losses[0])
+        units = self.draws.units(WHOLE)
+        if _cost(self.draws, units.shape[1]) > _MOST_COST:
+            return self
+        still = replace(self.draws, y=self.left, bias=None)
+        held = _held(found.x, units, gates, boundaries)
+        asked = [(self.draws, (units,)), (self.draws, held)]
+        asked += [] if self.draws.bias is None else [(still, held)]
+        curves = _descended([(draws, WHOLE, *more) for draws, more in asked])
+        free, fixed, *unmoved = (_far(found, self.steps, each) for each in curves)
+        whole = ReplayPoint(units.shape[1], WHOLE.name, free)
+        return replace(
+            self,
+            points=_improving((*self.points, whole)),
+            whole=whole,
+            fixed=fixed,
+            unmoved=next(iter(unmoved), None),
+        )
 
 
 def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float) -> Replayed:
-    """Replay a network from one of its looks on, with ever more units.
+    """Replay a network from one of its looks on, with ever more units that are fewer than its own.
 
     Args:
         found: What is known of it.
@@ -147,69 +159,91 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         step=rate * coarse,
         steps=(last - begin) // coarse + 1,
     )
-    horizon = _horizon(found.x, *weights)
+    span = _span(found, *weights)
     draws = Draws(
         x=found.x,
-        y=found.targets,
+        y=span.T @ found.targets,
         descent=descent,
-        horizons=(horizon,) * _ROTATIONS,
-        turns=tuple(map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(_ROTATIONS))),
-        closed=lambda: [None] * _ROTATIONS,
-        bias=None if found.bias is None else found.bias[found.begins],
+        horizons=(_horizon(found.x, *weights, span),),
+        turns=(np.random.default_rng(_SEED),),
+        closed=lambda: [None],
+        bias=None if found.bias is None else span.T @ found.bias[found.begins],
     )
     steps = begin + coarse * np.arange(descent.steps)
-    one = descent.steps * 2 * len(horizon.directions.T) * found.x.shape[1]
-    size = len(horizon.sizes)
-    asked = [*_affordable(draws, size, one)]
-    alone = draws.first(1)
-    if size * one <= _MOST_COST:
-        asked.append((WHOLE, alone.units(WHOLE)))
-
-    def descend(each: tuple[Way, np.ndarray]) -> np.ndarray:
-        way, units = each
-        return (alone if way is WHOLE else draws).descend(way, units)[0].mean(axis=0)
-
-    with ThreadPoolExecutor(2) as pool:  # matrix products leave the interpreter to others
-        curves = [*pool.map(descend, asked)]
+    asked = [*_affordable(draws)]
+    curves = _descended([(draws, way, units) for way, units in asked])
     tried = [
         (ReplayPoint(units.shape[1], way.name, _far(found, steps, losses)), way, losses)
         for (way, units), losses in zip(asked, curves, strict=True)
     ]
-    few = min((each for each in tried if each[1] is not WHOLE), key=_distance, default=None)
-    points = list[ReplayPoint]()
-    for point in sorted((each[0] for each in tried), key=lambda p: (p.count, p.distance)):
-        if not points or point.distance < points[-1].distance:
-            points.append(point)
+    few = min(tried, key=lambda each: each[0].distance, default=None)
     return Replayed(
-        points=tuple(points),
-        draws=alone,
+        points=_improving(each[0] for each in tried),
+        draws=draws,
+        left=span.T @ found.y,
         way=_UNTRIED if few is None else few[1],
-        whole=next((point for point, way, _ in tried if way is WHOLE), None),
         steps=steps,
         best=None if few is None else (f"replay of {counted(few[0].count, 'unit')}", few[2]),
     )
 
 
-def _distance(tried: tuple[ReplayPoint, Way, np.ndarray]) -> float:
-    return tried[0].distance
+def _descended(asked: Sequence[tuple[Any, ...]]) -> list[np.ndarray]:
+    """Return losses, shape (steps,), of descents of draws: these, their way, units and gates."""
+    with ThreadPoolExecutor(2) as pool:  # matrix products leave the interpreter to others
+        try:
+            return [*pool.map(lambda each: each[0].descend(*each[1:])[0].mean(axis=0), asked)]
+        except BaseException:  # also an interrupt: the pool waits for its threads
+            for draws, *_ in asked:
+                draws.ended.set()
+            raise
 
 
-def _affordable(draws: Draws, size: int, one: int) -> Iterator[tuple[Way, np.ndarray]]:
-    """Yield the ways to few units that are replayed, with these units.
+def _improving(points: Iterable[ReplayPoint]) -> tuple[ReplayPoint, ...]:
+    """Return the points that are nearer than all with fewer units."""
+    found = list[ReplayPoint]()
+    for point in sorted(points, key=lambda p: (p.count, p.distance)):
+        if not found or point.distance < found[-1].distance:
+            found.append(point)
+    return tuple(found)
 
-    A replay that costs more than that of all units reduces too little to be looked at.
 
-    Args:
-        draws: Of the units.
-        size: How many there are.
-        one: Multiplications for one unit.
+def _cost(draws: Draws, count: int) -> int:
+    """Return how many multiplications a replay of so many units takes."""
+    samples = draws.x.shape[1]
+    return draws.descent.steps * 2 * (len(draws.x) + len(draws.y)) * samples * count
+
+
+def _affordable(draws: Draws) -> Iterator[tuple[Way, np.ndarray]]:
+    """Yield the ways to at most half of the units that are replayed, with these.
+
+    One of as many units as the one before has the same ones.
     """
+    size, before = draws.units(WHOLE).shape[1], ()
     for way in _WAYS:
-        if _ROTATIONS * draws.least(way) <= size:
+        if 2 * draws.least(way) <= size:
             units = draws.units(way)
-            count = _ROTATIONS * units.shape[1]
-            if count <= size and count * one <= _MOST_COST:
+            count = units.shape[1]
+            fits = 2 * count <= size and _cost(draws, count) <= _MOST_COST
+            if fits and before != (way.name, count):
+                before = (way.name, count)
                 yield way, units
+
+
+def _held(
+    x: np.ndarray, units: np.ndarray, gates: np.ndarray, boundaries: Sequence[tuple[int, ...]]
+) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """Return units with the gates that they are nearest to, and what they stay orthogonal to."""
+    units = units.copy()
+    w = units[0, :, : len(x)]
+    nearest = nearest_gates(w @ x, gates)
+    edges = list[tuple[np.ndarray, np.ndarray]]()
+    for place, samples in enumerate(boundaries):
+        if samples:
+            left, sizes, _ = np.linalg.svd(x[:, list(samples)], full_matrices=False)
+            those, basis = np.flatnonzero(nearest == place), left[:, sizes > _EDGE * sizes[0]]
+            w[those] -= w[those] @ basis @ basis.T
+            edges.append((those, basis))
+    return units, gates[nearest][None], edges
 
 
 def _far(found: Recorded, steps: np.ndarray, losses: np.ndarray) -> float:
@@ -219,9 +253,22 @@ def _far(found: Recorded, steps: np.ndarray, losses: np.ndarray) -> float:
     return float(np.abs(at - found.losses[looks]).max() / found.losses[0])
 
 
-def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:
+def _span(found: Recorded, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the targets and biases, or of all outputs.
+
+    What outputs are beside the targets decays. It is left out where it is below rounding.
+    """
+    biases = np.zeros((len(b), 0)) if found.bias is None else found.bias.T
+    span = orthonormal_span(np.hstack([found.targets, biases]))
+    outputs = b @ np.maximum(w @ found.x, 0)
+    beside = np.linalg.norm(outputs - span @ (span.T @ outputs))
+    small = beside <= _BESIDE * np.linalg.norm(found.targets)
+    return span if small else np.eye(len(b))
+
+
+def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray, span: np.ndarray) -> Horizon:
     """Return a network's units as those at a horizon."""
-    units = np.hstack([w, b.T])
+    units = np.hstack([w, b.T @ span])
     sizes = np.square(units).sum(axis=1)
     alive = sizes > 0
     seen = w[alive] @ x
@@ -232,5 +279,5 @@ def _horizon(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> Horizon:
         directions=units[alive] / np.sqrt(sizes[alive])[:, None],
         sizes=sizes[alive],
         signs=np.where(np.abs(seen) <= edge, 0, np.sign(seen)).astype(np.int8),
-        span=np.eye(len(b)),
+        span=span,
     )
