@@ -16,11 +16,11 @@ from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
+from symreln.explanation.spec_replay import spec_replay
 from symreln.gating.algorithm_one import network_gates
 from symreln.gating.exact_finders import all_gates, selected
 from symreln.gating.gate_figures import figure_of
 from symreln.gating.race_report import race_report
-from symreln.gating.replay import replay_report
 from symreln.gating.serialise import Result
 from symreln.networks.pathway import PathwaySpec
 from symreln.pipeline.derive import with_pathways
@@ -250,16 +250,16 @@ def replay(
 ) -> GateAnswer:
     """Train ReLU networks, then train them again with the spec's gates in place of their own.
 
-    From the same initial weights; each unit takes the nearest gate. Masks on inputs and outputs
-    and stages are not used: a network has none. The files are replay.json, and with the curve
-    replay.svg.
+    From the same initial weights; each unit takes the gate that it ends nearest to. Masks on inputs
+    and outputs and stages are not used: a network has none. The files are replay.json, and with the
+    curve replay.svg.
 
     Args:
         spec: A spec with a network, its file or its name; its parameters take their declared
             values.
-        curve: Whether to cluster the units too: error by pathways and time windows.
-        seeds: Networks that are replayed, and as many more that are clustered.
-        every: Updates between two looks at a network.
+        curve: Whether to replay every unit's own gates too, by time windows, and few units.
+        seeds: Networks that are replayed.
+        every: Updates between two looks at a network, with the curve.
         rng: Seed of the networks.
 
     Raises:
@@ -274,7 +274,7 @@ def replay(
     spec = spec_of(spec, "replay")
     numbers = with_pathways(_at_values("replay", spec))
     with phase("replaying"):
-        found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
+        found = spec_replay(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
     return GateAnswer(found=found, spec=numbers)
 
 

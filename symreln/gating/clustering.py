@@ -23,6 +23,8 @@ from symreln.gating.enumerate import pattern
 #: Starts of which the best is kept, fewer of them where rows hold more numbers than _LARGE; rounds
 #: after which a start that still moves is left.
 STARTS, _FEWER_STARTS, _LARGE, _ROUNDS = 10, 3, 5_000_000, 300
+#: Numbers of clusters that are tried in any case, and how many more no better ones after the best.
+_USUAL, _NO_BETTER = 10, 3
 #: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
 NEAR = 0.1
 #: Decimals to which means are compared.
@@ -51,14 +53,12 @@ class GateCluster:
     Attributes:
         pattern: The thresholded centroid, 0 or 1 a sample.
         share: Of the weight of all rows.
-        pathway: Whether it is open somewhere.
         partial: Samples on which the centroid is near neither 0 nor 1.
         centroid: Share of its rows that are open on each sample, to six decimals.
     """
 
     pattern: str
     share: float
-    pathway: bool
     partial: tuple[int, ...]
     centroid: tuple[float, ...]
 
@@ -118,7 +118,6 @@ class Clustering:
             GateCluster(
                 pattern(gate),
                 float(share),
-                bool(gate.any()),
                 tuple(np.flatnonzero(partial).tolist()),
                 tuple(centroid.round(6).tolist()),
             )
@@ -228,6 +227,30 @@ def squared_distances(rows: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     """
     squares = (rows**2).sum(axis=1)[:, None] + (centroids**2).sum(axis=1)
     return np.maximum(squares - 2 * rows @ centroids.T, 0.0)
+
+
+def chosen(rows: GateRows, most: int, rng: int) -> tuple[Clustering, dict[int, float]]:
+    """Cluster rows with as many clusters, from two on, as the mean silhouette prefers.
+
+    Args:
+        rows: What is clustered.
+        most: Clusters at most; more than ten are tried only until some are no better than the best.
+        rng: Seed of the starts.
+
+    Returns:
+        The clusters, and the mean silhouette by their number.
+    """
+    most = min(most, len(rows.values))
+    tried: dict[int, Clustering] = {}
+    scores: dict[int, float] = {}
+    best = least = min(2, most)
+    for count in range(least, most + 1):
+        if count > max(_USUAL, best + _NO_BETTER):
+            break
+        tried[count] = kmeans(rows, count, rng)
+        scores[count] = silhouette(tried[count], rng)
+        best = count if scores[count] > scores[best] else best
+    return tried[best], scores
 
 
 def silhouette(clustering: Clustering, rng: int) -> float:

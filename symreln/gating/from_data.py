@@ -19,7 +19,7 @@ from symreln.base.progress import phase
 from symreln.effective.found import may_certify
 from symreln.effective.network import EffectiveNetwork, effective_of
 from symreln.errors import InputError
-from symreln.gating.clustering import distinct_rows, kmeans, silhouette
+from symreln.gating.clustering import chosen, distinct_rows
 from symreln.gating.found_pathways import gate_pathway
 from symreln.specs.kinds import NAME_LENGTH
 from symreln.specs.spec import Dataset, PathwaySpec, Spec
@@ -147,11 +147,9 @@ def _later(
     seen, sizes = look.seen(inputs), look.sizes(inputs)
     alive = sizes > 0
     rows = distinct_rows((seen[alive] > 0).astype(float), sizes[alive])
-    tried = [kmeans(rows, k, _SEED) for k in range(2, min(most, len(rows.values)) + 1)]
-    if not tried:
+    if min(most, len(rows.values)) < 2:
         return
-    best = max(tried, key=lambda found: silhouette(found, _SEED))
-    centres = sorted(best.centroids.tolist())
+    centres = sorted(chosen(rows, most, _SEED)[0].centroids.tolist())
     for gate in dict.fromkeys(tuple(2 * (x > 0.5) - 1 for x in centre) for centre in centres):
         if gate not in before and 1 in gate:
             yield gate

@@ -1,4 +1,4 @@
-"""Figures of races and of replays."""
+"""Figures of races."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from symreln.document.document_model import Drawing
 from symreln.document.mathtext import slashed_latex
 from symreln.document.symbols import symbol_latex
 from symreln.gating.race_report import RaceReport
-from symreln.gating.replay import ReplayReport
 from symreln.report.looks import FAINT, INK, PALETTE, line_style
 from symreln.report.sketch import Curve, Panel, Sketch
 
@@ -124,28 +123,3 @@ def _shares(found: RaceReport, whose: str) -> Iterator[Curve]:
         yield Curve(x=values, y=y, style=dots, low=y - spread, high=y + spread, spread="bars")
         wide = np.array([np.nan if each.predicted is None else each.predicted for each in own])
         yield Curve(x=values, y=wide, style=_CROSS | colour)
-
-
-@figure_of.register
-def _replay(found: ReplayReport) -> Drawing | None:
-    """Draw replay errors by windows, a line for each number of gates."""
-    if not found.curve:
-        return None
-    curves = []
-    for place, count in enumerate(dict.fromkeys(point.clusters for point in found.curve)):
-        line = sorted((p.windows, 100 * p.mean) for p in found.curve if p.clusters == count)
-        x, y = np.array(line, dtype=float).T
-        label = "each unit its own" if count is None else f"K = {count}"
-        style = line_style(place) | {"marker": "o", "markersize": 3, "linewidth": 1.3}
-        curves.append(Curve(x=x, y=y, style=style, label=label))
-    ends = np.array([curves[0].x[0], curves[0].x[-1]])
-    for label, value, style in (
-        ("gates of the spec", found.spec.mean, {"linestyle": "-.", "linewidth": 1.2}),
-        ("other seeds", found.seed_floor, {"linewidth": 3, "alpha": 0.5}),
-    ):
-        y = np.full(2, 100 * value)
-        curves.append(Curve(x=ends, y=y, label=label, style=style | {"color": FAINT}))
-    name, y = "time windows $W$", r"$\max_t |\Delta L|/L(0)$, %"
-    title = "Replay against the network"
-    panel = Panel(x=name, y=y, title=title, curves=tuple(curves), log="xy")
-    return Sketch.of("replay", panel, height=2.6).draw(pdf=False)

@@ -193,21 +193,6 @@ def _settings(spec: Spec) -> TrainingSettings:
     return training_settings(spec)
 
 
-def check_alive(trained: ObservedNetworks) -> None:
-    """Refuse networks of which no unit is open on any sample.
-
-    Raises:
-        InputError: All hidden units are dead, at every look.
-    """
-    if not trained.active.any():
-        msg = (
-            f"gates: all {trained.settings.hidden} hidden units of {trained.seeds} networks are "
-            "dead: at no look is one of them open on a sample, so they learn nothing. Give more "
-            "units (network.hidden), another --rng, or inputs that do not all lie on one side"
-        )
-        raise InputError(msg)
-
-
 def sample_steps(total: int, every: int) -> tuple[int, ...]:
     """Return the updates after which Algorithm 1 samples: the first, and every so many later.
 

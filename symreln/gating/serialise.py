@@ -13,7 +13,7 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.specs.spec import Spec
 
 #: Format of gates.json.
-GATES = "symreln-gates/2"
+GATES = "symreln-gates/3"
 #: Characters of an exact number above which its decimals are shown; files have it exactly.
 _LONGEST = 32
 

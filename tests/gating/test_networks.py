@@ -8,8 +8,7 @@ import pytest
 import symreln as sr
 from symreln.errors import InputError
 from symreln.gating.observed import nearest_observer, observe, predicted_shares
-from symreln.gating.replay import _spec_schedule, schedule_errors
-from tests.gating.planted import planted
+from symreln.gating.replay import replay_errors
 
 SMALL = {"network.hidden": 30, "network.steps": 801, "network.init_std": "1/1000"}
 
@@ -21,8 +20,8 @@ def kmeans():
 
 def test_kmeans_of_xor(kmeans, tmp_path: Path) -> None:
     found = kmeans.to_json()
-    assert (found["format"], found["method"], found["clusters"]) == ("symreln-gates/2", "kmeans", 4)
-    assert (found["criterion"], found["networks"]["every"]) == ("given", 50)
+    assert (found["format"], found["method"]) == ("symreln-gates/3", "kmeans")
+    assert (len(found["centroids"]), found["networks"]["every"]) == (4, 50)
     assert sum(each["share"] for each in found["centroids"]) == pytest.approx(1)
     for each in found["centroids"]:
         opened = "".join("1" if value > 0.5 else "0" for value in each["centroid"])
@@ -31,7 +30,7 @@ def test_kmeans_of_xor(kmeans, tmp_path: Path) -> None:
     runs = found["stability"]
     assert (runs["runs"], runs["clusters"]) == (3, {"4": 3})
     assert 0 <= runs["runs_with_all_spec_gates"] <= 3
-    assert len(found["replay"]["errors"]["algorithm 1"]["each"]) == 2
+    assert len(found["replay"]["each"]) == 2
     assert len(found["coverage"]["exact"]) == len(found["coverage"]["steps"]) == 16
     text = "\n".join(kmeans.lines())
     assert f"all gates of the spec in {runs['runs_with_all_spec_gates']} of 3" in text
@@ -39,7 +38,7 @@ def test_kmeans_of_xor(kmeans, tmp_path: Path) -> None:
     kmeans.save(tmp_path)
     spec = sr.load(tmp_path / "gates.toml")
     patterns = ["".join(map(str, pathway.gate)) for pathway in spec.pathways]
-    kept = [each["pattern"] for each in found["centroids"] if each["pathway"]]
+    kept = [each["pattern"] for each in found["centroids"] if "1" in each["pattern"]]
     assert patterns == list(dict.fromkeys(kept))
     assert spec.dataset.labels == sr.load("xor").dataset.labels
     assert sr.derive(spec).to_json()["free_constants"] == 1  # half of the units, for each pathway
@@ -50,47 +49,45 @@ def test_kmeans_of_xor(kmeans, tmp_path: Path) -> None:
     assert one["networks"]["every"] == 100
 
 
-def test_replay_of_a_spec(tmp_path: Path) -> None:
-    spec = sr.load("xor", SMALL)
-    answer = sr.replay(spec, every=20)
-    found = answer.to_json()
-    assert (found["format"], found["curve"]) == ("symreln-replay/1", [])
-    trained = observe(spec.at_values(), seeds=2, steps=tuple(range(1, 801, 20)))
-    errors = schedule_errors(trained, _spec_schedule(spec.at_values(), trained))
-    assert found["spec"]["each"] == pytest.approx(errors.each, abs=1e-9)
-    assert [*answer.files()] == ["replay.json"]
-    assert "% of L(0)" in next(answer.lines())
-    # The more windows, the nearer are each unit's own gates; K gates have no fewer than they can.
-    large = {**SMALL, "network.init_std": "1/5", "network.steps": 61}
-    curve = sr.replay(sr.load("xor", large), curve=True, every=1)
-    points = curve.to_json()["curve"]
-    own = {each["windows"]: each["mean"] for each in points if each["clusters"] is None}
-    assert own[1] > 3 * own[max(own)]
-    assert {each["gates"] for each in points} == {"own", "clusters"}
-    assert [*curve.files()] == ["replay.json", "replay.svg"]
-    assert "K = 4" in "\n".join(curve.lines())
-
-
-def test_gates_of_a_spec_take_part_as_they_switch() -> None:
+def test_replay_of_gates_that_switch() -> None:
+    """Each unit takes the gate, or none, that leaves its outputs nearest when the phase ends."""
     pathways = [
-        {"name": f"p{k}", "gate": "all", "then": [{"step": 100, "gate": f"sample == {k}"}]}
+        {"name": f"p{k}", "gate": "all", "then": [{"step": 500, "gate": f"sample == {k}"}]}
         for k in (1, 2, 3, 4)
     ]
     network = {"hidden": 30, "init_std": "1/1000", "learning_rate": "1/100", "steps": 801}
     data = {"task": "xor", "Delta": 0}
-    spec = sr.load({"dataset": data, "pathway": pathways, "network": network})
-    # Looks are after updates 1, 2, …, 200. One unit opens all samples and then the second alone;
-    # one is closed for most of the first phase only; one is open on two samples, as no pathway is.
-    active = np.zeros((1, 200, 3, 4), dtype=bool)
-    active[0, :99, 0] = active[0, 60:, 1] = True
-    active[0, 99:, 0, 1] = True
-    active[0, :, 2, :2] = True
-    schedule = _spec_schedule(spec, planted(active, np.ones(3)))
-    assert schedule.starts == (0, 100)
-    assert schedule.gates[:, 0].astype(int).tolist() == [
-        [[1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]],
-        [[0, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]],
-    ]
+    spec = sr.load({"dataset": data, "pathway": pathways, "network": network}).at_values()
+    answer = sr.replay(spec)
+    found = answer.to_json()
+    assert (found["format"], found["own"], found["units"]) == ("symreln-replay/2", {}, [])
+    first = {"w1": lambda step, weights: weights[0]}
+    trained = observe(spec, seeds=2, steps=(499, 800), observers=first)
+    seen, gates = trained.seen["w1"] @ trained.inputs, {}
+    for look, (start, known) in enumerate({0: [[1] * 4], 500: np.eye(4).tolist()}.items()):
+        options = np.array([[0] * 4, *known])
+        off = [np.square(np.maximum(seen[:, look], 0) - g * seen[:, look]).sum(-1) for g in options]
+        gates[start] = options[np.argmin(off, axis=0)]
+    assert found["spec"]["each"] == pytest.approx(replay_errors(trained, gates).each, abs=1e-9)
+    assert [*answer.files()] == ["replay.json"]
+    assert "% of L(0)" in next(answer.lines())
+
+
+def test_own_gates_and_few_units_of_networks() -> None:
+    answer = sr.replay(sr.load("xor", SMALL), curve=True, every=1)
+    found = answer.to_json()
+    own = [each["mean"] for each in found["own"].values()]
+    assert [*found["own"]] == ["1", "4", "16", "64", "256", "801"]
+    assert own[0] > 10 * own[-2]
+    assert own[-1] < 1e-9
+    for points in found["units"]:
+        counts, errors = zip(*((p["count"], p["distance"]) for p in points), strict=True)
+        assert counts == tuple(sorted(counts))
+        assert errors == tuple(sorted(errors, reverse=True))
+        assert counts[0] == 4  # one unit a gate nearly is the network
+        assert errors[0] < 0.02
+    assert [*answer.files()] == ["replay.json", "replay.svg"]
+    assert "4 units" in [*answer.lines()][-1]
 
 
 def tables(x: list, y: list, hidden: int = 4, **network: object) -> dict:
@@ -124,6 +121,20 @@ def test_bad_input(given: dict | str, asked: dict, message: str) -> None:
         given = {key: value for key, value in given.items() if value is not None}
     with pytest.raises(InputError) as told:
         sr.gates(sr.load(given), "kmeans", every=10, **asked)
+    assert message in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"network.weight_decay": "1/100"}, "replayed without network.weight_decay"),
+        ({"pathway.sample_1.gate": ["1/2", 0, 0, 0]}, "'sample_1' has gains"),
+        ({"network.steps": 1}, "network.steps of at least 2"),
+    ],
+)
+def test_no_replay_of_what_it_has_not(given: dict, message: str) -> None:
+    with pytest.raises(InputError) as told:
+        sr.replay(sr.load("xor", given), curve=True)
     assert message in str(told.value)
 
 
