@@ -7,29 +7,7 @@ from collections.abc import Iterator
 from html import escape
 
 from symreln.base.progress import phase
-from symreln.document.document_model import (
-    Block,
-    Citation,
-    Code,
-    Content,
-    Details,
-    Document,
-    Drawing,
-    Equation,
-    Figure,
-    Items,
-    Link,
-    Math,
-    Paragraph,
-    Reference,
-    Section,
-    Strong,
-    Table,
-    Text,
-    Theorem,
-    inlines,
-    plain_text,
-)
+from symreln.document import document_model as model
 from symreln.document.escape import escape_html, typographic
 from symreln.document.letter_widths import latex_width
 from symreln.errors import InputError
@@ -38,20 +16,20 @@ from symreln.report.mathml import lines_to_mathml, to_mathml
 from symreln.report.renderer import Anchor, Renderer
 from symreln.report.shell import whole_page
 
-_LEADS_AWAY = (Link, Reference, Citation)
+_LEADS_AWAY = (model.Link, model.Reference, model.Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
 _PHONE = 14.0  # and across a fold on a narrow one
 
 
-def render(document: Document) -> str:
+def render(document: model.Document) -> str:
     """Return ``document`` as the text of an HTML page."""
     renderer = _HtmlRenderer(document)
     body = renderer.body()
-    title = plain_text(document.title)
+    title = model.plain_text(document.title)
     return whole_page(title, renderer.illustrated(body))
 
 
-def framed(document: Document, summary: str) -> str:
+def framed(document: model.Document, summary: str) -> str:
     """Return ``document`` as a folded frame that can stand inside another page.
 
     The frame keeps the two pages' styles apart. It runs the page's own script, out of reach of the
@@ -67,10 +45,10 @@ def framed(document: Document, summary: str) -> str:
 
 
 class _HtmlRenderer(Renderer):
-    def __init__(self, source: Document) -> None:
+    def __init__(self, source: model.Document) -> None:
         super().__init__(source)
         self.contents: list[tuple[int, str, str, str]] = []
-        self.figures: dict[str, Figure] = {}
+        self.figures: dict[str, model.Figure] = {}
 
     def body(self) -> str:
         source = self.source
@@ -87,22 +65,22 @@ class _HtmlRenderer(Renderer):
         ]
         return "\n".join(parts)
 
-    def blocks(self, blocks: tuple[Block, ...], depth: int) -> str:
+    def blocks(self, blocks: tuple[model.Block, ...], depth: int) -> str:
         return "".join(self.block(block, depth) + "\n" for block in blocks)
 
-    def _paragraph(self, block: Paragraph, anchor: None, depth: int) -> str:
+    def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
         return f"<p>{self.inline(block.content)}</p>"
 
-    def _details(self, block: Details, anchor: Anchor | None, depth: int) -> str:
+    def _details(self, block: model.Details, anchor: Anchor | None, depth: int) -> str:
         summary = f"<summary>{self.inline(block.summary)}</summary>"
         return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
 
-    def _items(self, block: Items, anchor: None, depth: int) -> str:
+    def _items(self, block: model.Items, anchor: None, depth: int) -> str:
         return (
             "<ul>\n" + "".join(f"<li>{self.inline(item)}</li>\n" for item in block.items) + "</ul>"
         )
 
-    def _section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
+    def _section(self, block: model.Section, anchor: Anchor | None, depth: int) -> str:
         number = anchor.number if anchor else ""
         name = block.label or f"section-{number}"
         title = self.inline(block.title)
@@ -111,7 +89,7 @@ class _HtmlRenderer(Renderer):
         head = f'<{tag}><span class="number">{number}</span>{title}</{tag}>'
         return f'<section id="{name}">\n{head}\n{self.blocks(block.blocks, depth + 1)}</section>'
 
-    def _equation(self, block: Equation, anchor: Anchor | None, depth: int) -> str:
+    def _equation(self, block: model.Equation, anchor: Anchor | None, depth: int) -> str:
         number = f'<span class="number">{anchor.text}</span>' if anchor else ""
         # Only what may need scrolling is a stop for the keyboard.
         stop = ' tabindex="0"' if max(map(latex_width, block.lines)) > _COLUMN else ""
@@ -120,7 +98,7 @@ class _HtmlRenderer(Renderer):
             f'<div class="scroll"{stop}>{lines_to_mathml(block.lines)}</div>{number}</div>'
         )
 
-    def _theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
+    def _theorem(self, block: model.Theorem, anchor: Anchor | None, depth: int) -> str:
         name = f"{anchor.text}" if anchor else block.kind
         title = f" ({self.inline(block.title)})" if block.title else ""
         kind = "statement" if anchor else "proof"
@@ -131,7 +109,7 @@ class _HtmlRenderer(Renderer):
             f"{body if anchor else _ended(body)}</div>"
         )
 
-    def _table(self, block: Table, anchor: Anchor | None, depth: int) -> str:
+    def _table(self, block: model.Table, anchor: Anchor | None, depth: int) -> str:
         marks = block.alignment
         head = "".join(
             f'<th scope="col" class="{mark}">{self.inline(cell)}</th>'
@@ -146,7 +124,7 @@ class _HtmlRenderer(Renderer):
             f"{_scrolled(table, anchor)}\n</figure>"
         )
 
-    def row(self, cells: tuple[Content, ...], marks: str) -> str:
+    def row(self, cells: tuple[model.Content, ...], marks: str) -> str:
         """Return the cells of a row, the first of which says what the others are of."""
         named = f'<th scope="row" class="{marks[0]}">{self.inline(cells[0])}</th>'
         return named + "".join(
@@ -154,7 +132,7 @@ class _HtmlRenderer(Renderer):
             for mark, cell in zip(marks[1:], cells[1:], strict=True)
         )
 
-    def _figure(self, block: Figure, anchor: Anchor | None, depth: int) -> str:
+    def _figure(self, block: model.Figure, anchor: Anchor | None, depth: int) -> str:
         drawing = f"\0{len(self.figures)}\0"  # no text has a null character
         self.figures[drawing] = block
         return (
@@ -170,7 +148,7 @@ class _HtmlRenderer(Renderer):
             body = body.replace(place, drawing)
         return body
 
-    def caption(self, content: Content, anchor: Anchor | None) -> str:
+    def caption(self, content: model.Content, anchor: Anchor | None) -> str:
         if not anchor:
             return ""
         number = f'<span class="number">{anchor.text}.</span>'
@@ -190,40 +168,40 @@ class _HtmlRenderer(Renderer):
             f'<ol class="bibliography">\n{"".join(items)}</ol>\n</section>\n'
         )
 
-    def inline(self, content: Content) -> str:
+    def inline(self, content: model.Content) -> str:
         """Return content, with the stop that follows a formula on the formula's line."""
         shown: list[str] = []
         formula = False
-        for part in inlines(content):
+        for part in model.inlines(content):
             if not (words := self.one(part)):
                 continue
-            stop = _STOP.match(words) if formula and isinstance(part, Text) else None
+            stop = _STOP.match(words) if formula and isinstance(part, model.Text) else None
             if stop:
                 shown[-1] = f'<span class="kept">{shown[-1]}{stop[0]}</span>'
                 words = words[stop.end() :]
             shown.append(words)
-            formula = isinstance(part, Math)
+            formula = isinstance(part, model.Math)
         return "".join(shown)
 
-    def _text(self, part: Text) -> str:
+    def _text(self, part: model.Text) -> str:
         return escape_html(typographic(part.value))
 
-    def _math(self, part: Math) -> str:
+    def _math(self, part: model.Math) -> str:
         return to_mathml(part.latex, wide=latex_width(part.latex) > _PHONE)
 
-    def _code(self, part: Code) -> str:
+    def _code(self, part: model.Code) -> str:
         return f"<code>{escape_html(part.value)}</code>"
 
-    def _strong(self, part: Strong) -> str:
+    def _strong(self, part: model.Strong) -> str:
         return f"<strong>{self.inline(part.content)}</strong>"
 
-    def _reference(self, part: Reference) -> str:
+    def _reference(self, part: model.Reference) -> str:
         return f'<a href="#{part.label}">{self.anchors[part.label].text}</a>'
 
-    def _citation(self, part: Citation) -> str:
+    def _citation(self, part: model.Citation) -> str:
         return f'<a href="#cite-{part.key}">[{self.number_of(part)}]</a>'
 
-    def _link(self, part: Link) -> str:
+    def _link(self, part: model.Link) -> str:
         return _address(part.target, self.inline(part.content))
 
 
@@ -251,10 +229,12 @@ def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
     return [*lines, "</details>", "</nav>"]
 
 
-def _without_links(content: Content) -> Content:
+def _without_links(content: model.Content) -> model.Content:
     """Return ``content`` fit to stand inside a link: a link cannot hold another."""
-    parts = inlines(content)
-    return tuple(Text(plain_text(p)) if isinstance(p, _LEADS_AWAY) else p for p in parts)
+    parts = model.inlines(content)
+    return tuple(
+        model.Text(model.plain_text(p)) if isinstance(p, _LEADS_AWAY) else p for p in parts
+    )
 
 
 def _address(url: str, words: str) -> str:
@@ -293,7 +273,7 @@ _FOREIGN = re.compile(
 )
 
 
-def _inline_svg(drawing: Drawing, description: str) -> str:
+def _inline_svg(drawing: model.Drawing, description: str) -> str:
     """Return the ``svg`` element of ``drawing``: identifiers its own, described, nothing fetched.
 
     Raises:

@@ -12,28 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from math import ceil
 
-from symreln.document.document_model import (
-    Block,
-    Citation,
-    Code,
-    Content,
-    Details,
-    Document,
-    Equation,
-    Figure,
-    Items,
-    Link,
-    Math,
-    Paragraph,
-    Reference,
-    Section,
-    Strong,
-    Table,
-    Text,
-    Theorem,
-    inlines,
-    plain_text,
-)
+from symreln.document import document_model as model
 from symreln.document.equation_rows import display
 from symreln.document.escape import escape_latex, text_from_math, typographic
 from symreln.document.letter_widths import aligned_width, latex_width
@@ -53,18 +32,18 @@ _LINE = 64.0
 _BREAK = r"\allowbreak{}"
 
 
-def render(document: Document, style: Style | None = None) -> str:
+def render(document: model.Document, style: Style | None = None) -> str:
     """Return ``document`` as the text of a LaTeX file."""
     return _LatexRenderer(document, style or Style()).document()
 
 
-def fragment(document: Document, style: Style | None = None) -> str:
+def fragment(document: model.Document, style: Style | None = None) -> str:
     r"""Return ``document`` as text for ``\input``: its sections, without preamble and title."""
     return _LatexRenderer(document, style or Style()).fragment()
 
 
 class _LatexRenderer(Renderer):
-    def __init__(self, source: Document, style: Style) -> None:
+    def __init__(self, source: model.Document, style: Style) -> None:
         super().__init__(source)
         self.style = style
 
@@ -72,7 +51,7 @@ class _LatexRenderer(Renderer):
         source = self.source
         parts = [
             asset("preamble.tex"),
-            rf"\hypersetup{{pdftitle={{{escape_latex(plain_text(source.title))}}}}}",
+            rf"\hypersetup{{pdftitle={{{escape_latex(model.plain_text(source.title))}}}}}",
             rf"\title{{\vspace{{-12mm}}{self.inline(source.title)}}}",
             rf"\author{{{self.inline(source.subtitle)}}}",
             r"\date{}",
@@ -91,56 +70,56 @@ class _LatexRenderer(Renderer):
         heading = ["% Sources that it cites:", *sources] if sources else []
         return _FRAGMENT + "\n".join([*heading, "", *self.blocks(self.source.blocks, 0)]) + "\n"
 
-    def blocks(self, blocks: tuple[Block, ...], depth: int) -> list[str]:
+    def blocks(self, blocks: tuple[model.Block, ...], depth: int) -> list[str]:
         """Return the lines of ``blocks``; a display belongs to the paragraph before it."""
         lines: list[str] = []
         for block, after in zip(blocks, (*blocks[1:], None), strict=False):
             lines.append(self.block(block, depth))
-            if not (isinstance(block, Paragraph) and isinstance(after, Equation)):
+            if not (isinstance(block, model.Paragraph) and isinstance(after, model.Equation)):
                 lines.append("")
         return lines
 
-    def titled(self, title: str, blocks: tuple[Block, ...], depth: int) -> str:
+    def titled(self, title: str, blocks: tuple[model.Block, ...], depth: int) -> str:
         """Return blocks below a title that text would run into; what is no text begins a line."""
-        if blocks and not isinstance(blocks[0], Paragraph):
+        if blocks and not isinstance(blocks[0], model.Paragraph):
             title += r"\leavevmode"
         return "\n".join([title, *self.blocks(blocks, depth)]).rstrip()
 
-    def _section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
+    def _section(self, block: model.Section, anchor: Anchor | None, depth: int) -> str:
         level = LEVELS[self.style.level - 1 + depth]
         head = rf"\{level}{self.heading(block.title)}{self.label(block.label)}"
         return "\n".join([head, "", *self.blocks(block.blocks, depth + 1)]).rstrip()
 
-    def heading(self, title: Content) -> str:
+    def heading(self, title: model.Content) -> str:
         """Return a title; bookmarks take words without mathematics, as contents do."""
-        shown, words = self.inline(title), escape_latex(plain_text(title))
-        plain = all(isinstance(part, Text) for part in inlines(title))
+        shown, words = self.inline(title), escape_latex(model.plain_text(title))
+        plain = all(isinstance(part, model.Text) for part in model.inlines(title))
         return f"{{{shown}}}" if plain else f"[{{{words}}}]{{{shown}}}"
 
-    def _paragraph(self, block: Paragraph, anchor: None, depth: int) -> str:
+    def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
         return self.inline(block.content)
 
-    def _theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
+    def _theorem(self, block: model.Theorem, anchor: Anchor | None, depth: int) -> str:
         name = block.kind.lower()
         title = rf"[{{{self.inline(block.title)}}}]" if block.title else ""
         begin = rf"\begin{{{name}}}{title}{self.label(block.label)}"
         return "\n".join([self.titled(begin, block.blocks, depth), rf"\end{{{name}}}"])
 
-    def _table(self, block: Table, anchor: Anchor | None, depth: int) -> str:
+    def _table(self, block: model.Table, anchor: Anchor | None, depth: int) -> str:
         return _table(block, self.inline, self.label(block.label))
 
-    def _figure(self, block: Figure, anchor: Anchor | None, depth: int) -> str:
+    def _figure(self, block: model.Figure, anchor: Anchor | None, depth: int) -> str:
         shown = rf"\includegraphics[width=\linewidth]{{{self.style.figures}/{block.name}.pdf}}"
         if not block.caption:
             return "\n".join([r"\begin{center}", shown, r"\end{center}"])
         caption = rf"\caption{{{self.inline(block.caption)}}}{self.label(block.label)}"
         return "\n".join([r"\begin{figure}", r"\centering", shown, caption, r"\end{figure}"])
 
-    def _details(self, block: Details, anchor: Anchor | None, depth: int) -> str:
+    def _details(self, block: model.Details, anchor: Anchor | None, depth: int) -> str:
         summary = rf"\paragraph{{{self.inline(block.summary).rstrip('.')}.}}"
         return self.titled(summary, block.blocks, depth)
 
-    def _items(self, block: Items, anchor: None, depth: int) -> str:
+    def _items(self, block: model.Items, anchor: None, depth: int) -> str:
         # An item's bracket would be its option.
         items = map(self.inline, block.items)
         lines = [r"\item " + "{}" * item.startswith("[") + item for item in items]
@@ -152,38 +131,38 @@ class _LatexRenderer(Renderer):
             return []
         entries = []
         for entry in sources:
-            url = " " + self._code(Code(entry.url)) if entry.url else ""
+            url = " " + self._code(model.Code(entry.url)) if entry.url else ""
             entries.append(rf"\bibitem{{{entry.key}}} {self.inline(entry.content)}{url}")
         width = rf"\begin{{thebibliography}}{{{len(sources)}}}"
         return [width, r"\raggedright\samepage", *entries, r"\end{thebibliography}", ""]
 
-    def _text(self, part: Text) -> str:
+    def _text(self, part: model.Text) -> str:
         return _BREAK.join(map(escape_latex, breakable(typographic(part.value))))
 
-    def _math(self, part: Math) -> str:
+    def _math(self, part: model.Math) -> str:
         return f"${_printed(part.latex)}$"
 
-    def _code(self, part: Code) -> str:
+    def _code(self, part: model.Code) -> str:
         return rf"\texttt{{{_BREAK.join(map(escape_latex, breakable_code(part.value)))}}}"
 
-    def _strong(self, part: Strong) -> str:
+    def _strong(self, part: model.Strong) -> str:
         return rf"\textbf{{{self.inline(part.content)}}}"
 
-    def _reference(self, part: Reference) -> str:
+    def _reference(self, part: model.Reference) -> str:
         anchor, name = self.anchors[part.label], self.style.prefix + part.label
         equation = anchor.kind == "Equation"
         return rf"\eqref{{{name}}}" if equation else rf"{anchor.kind}~\ref{{{name}}}"
 
-    def _citation(self, part: Citation) -> str:
+    def _citation(self, part: model.Citation) -> str:
         return rf"\cite{{{part.key}}}"
 
-    def _link(self, part: Link) -> str:
-        return f"{self.inline(part.content)} ({self._code(Code(part.target))})"
+    def _link(self, part: model.Link) -> str:
+        return f"{self.inline(part.content)} ({self._code(model.Code(part.target))})"
 
     def label(self, label: str) -> str:
         return rf"\label{{{self.style.prefix}{label}}}" if label else ""
 
-    def _equation(self, block: Equation, anchor: Anchor | None, depth: int) -> str:
+    def _equation(self, block: model.Equation, anchor: Anchor | None, depth: int) -> str:
         """Return a display; its number, where it has one, is that of the whole."""
         found, aligned = display(block.lines, _LINE)
         star, tag = self.number(anchor)
@@ -247,11 +226,11 @@ _BOLD, _CODE, _MATH = 1.2, 1.1, 1.14  # of a letter
 _TALL = 20  # lines; a table that has more floats, and without a caption it comes in pieces
 _PAGE = 38  # lines that surely fit on a page
 
-Inline = Callable[[Content], str]
+Inline = Callable[[model.Content], str]
 _RAGGED = {"l": r"\raggedright ", "c": r"\centering ", "r": r"\raggedleft "}
 
 
-def _table(block: Table, inline: Inline, label: str) -> str:
+def _table(block: model.Table, inline: Inline, label: str) -> str:
     r"""Return a table; what is too tall for a page goes on in another, without a number.
 
     Args:
@@ -264,7 +243,7 @@ def _table(block: Table, inline: Inline, label: str) -> str:
     rows = [_row(block, row, shares, inline) for row in block.rows]
     high = [r"\frac" in row for row in rows]  # as high as rows are, and would touch
     rows = [row + end + "[0.7ex]" * any(high[k : k + 2]) for k, row in enumerate(rows)]
-    bold = tuple(Strong(inlines(cell)) for cell in block.header)
+    bold = tuple(model.Strong(model.inlines(cell)) for cell in block.header)
     head = [r"\toprule", _row(block, bold, shares, inline) + end, r"\midrule"]
     columns = "".join(
         rf"p{{{shares[place]:.3f}\linewidth}}" if place in shares else mark
@@ -304,16 +283,18 @@ def _breaks(heights: Sequence[int], most: int) -> Iterator[int]:
     yield len(heights)
 
 
-def _marks(block: Table) -> str:
+def _marks(block: model.Table) -> str:
     return block.alignment.replace("p", "l")
 
 
-def _shares(block: Table) -> tuple[dict[int, float], bool]:
+def _shares(block: model.Table) -> tuple[dict[int, float], bool]:
     """Return the width of each column that wraps, as a share of the line; and whether all fit.
 
     Columns of words wrap, those that are made for it first, then the widest, until the table fits.
     """
-    cells = zip(tuple(Strong(inlines(head)) for head in block.header), *block.rows, strict=True)
+    cells = zip(
+        tuple(model.Strong(model.inlines(head)) for head in block.header), *block.rows, strict=True
+    )
     natural = [max(map(_width, column)) for column in cells]
     room = 1 - _GAP * (len(natural) - 1)
     if sum(natural) <= room:
@@ -331,7 +312,9 @@ def _shares(block: Table) -> tuple[dict[int, float], bool]:
     return {}, False
 
 
-def _row(block: Table, cells: tuple[Content, ...], shares: dict[int, float], inline: Inline) -> str:
+def _row(
+    block: model.Table, cells: tuple[model.Content, ...], shares: dict[int, float], inline: Inline
+) -> str:
     """Return the cells of a row."""
     marks = _marks(block)
     row = " & ".join(
@@ -341,18 +324,18 @@ def _row(block: Table, cells: tuple[Content, ...], shares: dict[int, float], inl
     return "{}" + row if row.startswith(("[", "*")) else row
 
 
-def _width(cell: Content) -> float:
+def _width(cell: model.Content) -> float:
     """Return about how wide a cell is on one line, as a share of the line."""
-    return _LETTER * sum(map(_letters, inlines(cell)))
+    return _LETTER * sum(map(_letters, model.inlines(cell)))
 
 
 def _letters(part: object) -> float:
     match part:
-        case Math(latex):
+        case model.Math(latex):
             return _MATH * latex_width(latex, text=True)
-        case Strong(inner):
-            return _BOLD * sum(map(_letters, inlines(inner)))
-        case Code(value):
+        case model.Strong(inner):
+            return _BOLD * sum(map(_letters, model.inlines(inner)))
+        case model.Code(value):
             return _CODE * len(value)
         case _:
-            return len(plain_text((part,)))  # pyright: ignore[reportArgumentType]
+            return len(model.plain_text((part,)))  # pyright: ignore[reportArgumentType]

@@ -6,21 +6,7 @@ import re
 from collections import Counter
 
 from symreln.base.records import record
-from symreln.document.document_model import (
-    Block,
-    Citation,
-    Content,
-    Document,
-    Equation,
-    Figure,
-    Inline,
-    Section,
-    Table,
-    Theorem,
-    inlines,
-    label_of,
-    walk,
-)
+from symreln.document import document_model as model
 from symreln.document.escape import clean
 
 _LONG_WORD = 24  # letters; longer words, such as file names and keys, may break anywhere
@@ -39,48 +25,48 @@ class Anchor:
         return f"({self.number})" if self.kind == "Equation" else f"{self.kind} {self.number}"
 
 
-def _numbered(document: Document) -> list[tuple[Block, Anchor | None]]:
+def _numbered(document: model.Document) -> list[tuple[model.Block, Anchor | None]]:
     """Return every block in reading order with its anchor, None where it has no number.
 
     Numbers are those that LaTeX gives: statements share one counter, and equations count through
     the whole document.
     """
     counts, sections = Counter[str](), list[int]()
-    found: list[tuple[Block, Anchor | None]] = []
-    for block, depth in walk(document.blocks):
+    found: list[tuple[model.Block, Anchor | None]] = []
+    for block, depth in model.walk(document.blocks):
         kind = _kind(block)
         if kind == "Section":
             before = sections[depth] if len(sections) > depth else 0
             sections = [*sections[:depth], before + 1]
             number = ".".join(map(str, sections))
         else:
-            counter = "Theorem" if kind and isinstance(block, Theorem) else kind
+            counter = "Theorem" if kind and isinstance(block, model.Theorem) else kind
             counts[counter] += 1
             number = str(counts[counter])
         found.append((block, Anchor(kind=kind, number=number) if kind else None))
     return found
 
 
-def _kind(block: Block) -> str:
+def _kind(block: model.Block) -> str:
     """Return what a reference calls a block; empty where it has no number."""
     match block:
-        case Section():
+        case model.Section():
             return "Section"
-        case Equation() if block.label:
+        case model.Equation() if block.label:
             return "Equation"
-        case Table() | Figure() if block.caption:
+        case model.Table() | model.Figure() if block.caption:
             return type(block).__name__
-        case Theorem() if block.kind != "Proof":
+        case model.Theorem() if block.kind != "Proof":
             return block.kind
     return ""
 
 
-def _anchors(document: Document) -> dict[str, Anchor]:
+def _anchors(document: model.Document) -> dict[str, Anchor]:
     """Return the anchor of every label of ``document``."""
     return {
-        label_of(block): anchor
+        model.label_of(block): anchor
         for block, anchor in _numbered(document)
-        if anchor and label_of(block)
+        if anchor and model.label_of(block)
     }
 
 
@@ -96,25 +82,25 @@ class Renderer:
         anchors: Of its labels.
     """
 
-    def __init__(self, source: Document) -> None:
+    def __init__(self, source: model.Document) -> None:
         self.source = source
         self.anchors = _anchors(source)
         self._coming = iter([anchor for _, anchor in _numbered(source)])
 
-    def block(self, block: Block, depth: int) -> str:
+    def block(self, block: model.Block, depth: int) -> str:
         """Return a block that stands ``depth`` sections deep."""
         write = getattr(self, f"_{type(block).__name__.lower()}")
         return write(block, next(self._coming), depth)
 
-    def inline(self, content: Content) -> str:
+    def inline(self, content: model.Content) -> str:
         """Return inline content."""
-        return "".join(map(self.one, inlines(content)))
+        return "".join(map(self.one, model.inlines(content)))
 
-    def one(self, part: Inline) -> str:
+    def one(self, part: model.Inline) -> str:
         """Return one part of inline content."""
         return getattr(self, f"_{type(part).__name__.lower()}")(part)
 
-    def number_of(self, part: Citation) -> int:
+    def number_of(self, part: model.Citation) -> int:
         """Return the place of a source in the bibliography, from 1."""
         return [entry.key for entry in self.source.bibliography].index(part.key) + 1
 

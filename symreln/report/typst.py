@@ -14,28 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from symreln.base.progress import phase
-from symreln.document.document_model import (
-    Block,
-    Citation,
-    Code,
-    Content,
-    Details,
-    Document,
-    Drawing,
-    Equation,
-    Figure,
-    Items,
-    Link,
-    Math,
-    Paragraph,
-    Reference,
-    Section,
-    Strong,
-    Table,
-    Text,
-    Theorem,
-    plain_text,
-)
+from symreln.document import document_model as model
 from symreln.document.escape import code_points, text_from_math, typographic
 from symreln.document.tex import (
     FUNCTIONS,
@@ -59,7 +38,7 @@ _LINE = 442.0  # points: the width of the text on a page
 
 
 @phase("PDF")
-def render(document: Document) -> bytes:
+def render(document: model.Document) -> bytes:
     """Return ``document`` as a PDF file."""
     from typst import compile as compiled
 
@@ -79,7 +58,7 @@ def render(document: Document) -> bytes:
         )
 
 
-def _source(document: Document) -> str:
+def _source(document: model.Document) -> str:
     """Return the Typst source of ``document``; its figures lie beside it as SVG."""
     return _TypstRenderer(document).document()
 
@@ -87,7 +66,7 @@ def _source(document: Document) -> str:
 class _TypstRenderer(Renderer):
     def document(self) -> str:
         source = self.source
-        title = _str(plain_text(source.title))
+        title = _str(model.plain_text(source.title))
         parts = [
             asset("page.typ"),
             f"#show: body => look({title}, body)",
@@ -97,72 +76,73 @@ class _TypstRenderer(Renderer):
         ]
         return "\n\n".join(parts)
 
-    def blocks(self, blocks: tuple[Block, ...], depth: int, head: str = "") -> list[str]:
+    def blocks(self, blocks: tuple[model.Block, ...], depth: int, head: str = "") -> list[str]:
         """Return blocks, the first paragraph after ``head``; those that announce keep with them."""
         shown = []
         for block, after in zip_longest(blocks, blocks[1:]):
             text = self.block(block, depth)
-            if isinstance(block, Paragraph):
+            if isinstance(block, model.Paragraph):
                 text, head = head + text, ""
-                if isinstance(after, Equation) or plain_text(block.content).endswith(":"):
+                words = model.plain_text(block.content)
+                if isinstance(after, model.Equation) or words.endswith(":"):
                     text = f"#announcing[{text}]"
             shown.append(text)
         return shown
 
-    def _equation(self, block: Equation, anchor: Anchor | None, depth: int) -> str:
+    def _equation(self, block: model.Equation, anchor: Anchor | None, depth: int) -> str:
         number = anchor.number if anchor else ""
         lines = "\\\n".join(map(_to_typst, block.lines))
         return f"#formula({_str(number)}, {_str(block.label)})[$ {lines} $]"
 
-    def _details(self, block: Details, anchor: Anchor | None, depth: int) -> str:
-        stop = "" if plain_text(block.summary).endswith(".") else "."
+    def _details(self, block: model.Details, anchor: Anchor | None, depth: int) -> str:
+        stop = "" if model.plain_text(block.summary).endswith(".") else "."
         head = f"#strong[{self.inline(block.summary)}{stop}]"
         return "\n\n".join(self.headed(head, block.blocks, depth))
 
-    def _items(self, block: Items, anchor: None, depth: int) -> str:
+    def _items(self, block: model.Items, anchor: None, depth: int) -> str:
         return "#list" + "".join(f"[{self.inline(item)}]" for item in block.items)
 
-    def _section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
+    def _section(self, block: model.Section, anchor: Anchor | None, depth: int) -> str:
         number = _str(anchor.number if anchor else "")
         head = f"#section({depth + 1}, {number}, {_str(block.label)})[{self.inline(block.title)}]"
         return "\n\n".join([head, *self.blocks(block.blocks, depth + 1)])
 
-    def _paragraph(self, block: Paragraph, anchor: None, depth: int) -> str:
+    def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
         return self.inline(block.content)
 
-    def _theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
+    def _theorem(self, block: model.Theorem, anchor: Anchor | None, depth: int) -> str:
         name = _str(anchor.text if anchor else block.kind)
         title = f" ({self.inline(block.title)})" if block.title else ""
         head = f"#strong[#{name};]{title}#strong[.]#anchor({_str(block.label)})"
         shown = self.headed(head, block.blocks, depth)
         if anchor is None:  # a proof
-            words = isinstance(block.blocks[-1], Paragraph)
+            words = isinstance(block.blocks[-1], model.Paragraph)
             shown[-1] = f"{shown[-1]}#ended" if words else f"#announcing[{shown[-1]}]\n\n#ended"
         body = "\n\n".join(shown)
         return f'#[#set text(style: "italic")\n{body}]' if block.kind in _ITALIC else body
 
-    def headed(self, head: str, blocks: tuple[Block, ...], depth: int) -> list[str]:
+    def headed(self, head: str, blocks: tuple[model.Block, ...], depth: int) -> list[str]:
         """Return blocks after a head that stands in their first line, where that is of words."""
-        if blocks and isinstance(blocks[0], Paragraph):
+        if blocks and isinstance(blocks[0], model.Paragraph):
             return self.blocks(blocks, depth, f"{head}#h(0.6em)")
         return [f"#announcing[{head}]", *self.blocks(blocks, depth)]
 
-    def _table(self, block: Table, anchor: Anchor | None, depth: int) -> str:
+    def _table(self, block: model.Table, anchor: Anchor | None, depth: int) -> str:
         above = self.caption(block.caption, block.label, anchor)
         header = self.cells(block.header)
         body = self.cells(cell for row in block.rows for cell in row)
         return f"#tabular({above}, {_str(block.alignment)}.clusters(), {header}, {body})"
 
-    def cells(self, cells: Iterable[Content]) -> str:
+    def cells(self, cells: Iterable[model.Content]) -> str:
         return f"({''.join(f'[{self.inline(cell)}], ' for cell in cells)})"
 
-    def _figure(self, block: Figure, anchor: Anchor | None, depth: int) -> str:
+    def _figure(self, block: model.Figure, anchor: Anchor | None, depth: int) -> str:
         drawing = self.source.drawing(block.name)
         wide = min(_width(drawing), _LINE)
         below = self.caption(block.caption, block.label, anchor)
         return f'#figure-of("{drawing.name}.svg", {wide}pt, {_str(block.alt)}, {below})'
 
-    def caption(self, content: Content, label: str, anchor: Anchor | None) -> str:
+    def caption(self, content: model.Content, label: str, anchor: Anchor | None) -> str:
         if anchor is None:
             return "none"
         return f"caption({_str(anchor.text)}, {_str(label)})[{self.inline(content)}]"
@@ -171,32 +151,36 @@ class _TypstRenderer(Renderer):
         sources = self.source.bibliography
         items = []
         for entry in sources:
-            url = f" #link({_str(entry.url)})[{self._code(Code(entry.url))}]" if entry.url else ""
+            url = (
+                f" #link({_str(entry.url)})[{self._code(model.Code(entry.url))}]"
+                if entry.url
+                else ""
+            )
             place = f"#anchor({_str(_cited(entry.key))})"
             items.append(f"[{place}{self.inline(entry.content)}{url}]")
         head = '#heading(level: 1)[References]\n\n#enum(numbering: "[1]")'
         return head + "".join(items) if items else ""
 
-    def _text(self, part: Text) -> str:
+    def _text(self, part: model.Text) -> str:
         words = breakable(_APOSTROPHE.sub("’", typographic(part.value)))
         return _BREAK.join(f"#{_str(each)};" for each in words)
 
-    def _math(self, part: Math) -> str:
+    def _math(self, part: model.Math) -> str:
         return f"${_to_typst(part.latex)}$"
 
-    def _code(self, part: Code) -> str:
+    def _code(self, part: model.Code) -> str:
         return _BREAK.join(f"#raw({_str(each)});" for each in breakable_code(part.value))
 
-    def _strong(self, part: Strong) -> str:
+    def _strong(self, part: model.Strong) -> str:
         return f"#strong[{self.inline(part.content)}]"
 
-    def _reference(self, part: Reference) -> str:
+    def _reference(self, part: model.Reference) -> str:
         return _leads(part.label, self.anchors[part.label].text)
 
-    def _citation(self, part: Citation) -> str:
+    def _citation(self, part: model.Citation) -> str:
         return _leads(_cited(part.key), f"[{self.number_of(part)}]")
 
-    def _link(self, part: Link) -> str:
+    def _link(self, part: model.Link) -> str:
         return f"#link({_str(part.target)})[{self.inline(part.content)}]"
 
 
@@ -210,7 +194,7 @@ def _cited(key: str) -> str:
     return f"cite {key}"
 
 
-def _width(drawing: Drawing) -> float:
+def _width(drawing: model.Drawing) -> float:
     """Return the width of a drawing in points; that of the line where it does not say."""
     found = _WIDTH.search(drawing.svg)
     return float(found[1]) if found else _LINE
