@@ -20,7 +20,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.relaxation import diverging
 from symreln.claims.rules import lines_of, rule_of
-from symreln.document.document_model import on_paper
+from symreln.document.document_model import Document, on_paper
 from symreln.errors import InputError
 from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive as pipeline
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from symreln.claims.formulas import Formula
     from symreln.claims.narrow import NarrowPathway
     from symreln.claims.regime import TrainingRegime
-    from symreln.document.document_model import Document
     from symreln.report import (
         content,
         derivation_json,

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base import pool
 from symreln.base.jsonio import dumps
@@ -16,7 +16,7 @@ from symreln.base.rounding import percent, positional
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
-from symreln.experiment.metrics import METHOD, interval_text, share_text
+from symreln.experiment.metrics import METHOD, Interval, interval_text, share_text
 from symreln.report.results_folder import write_files
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
@@ -26,10 +26,6 @@ from symreln.sweeps.combinations import Sweep, SweepRow, planned
 from symreln.sweeps.sweep_results import sweep_to_json
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
-
-if TYPE_CHECKING:
-    from symreln.experiment.metrics import Interval
-
 
 #: Where a spec that is no file is kept, in the folder of its sweep.
 _SPEC = "spec.toml"

@@ -7,7 +7,7 @@ and a change of sign between two balls of the closed form encloses the only root
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -30,8 +30,6 @@ from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.specs.arguments import exact_times, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.laws.law import Law
 

@@ -16,7 +16,7 @@ from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.claims.rules import rule_of
 from symreln.claims.starts import starts_of
-from symreln.document.document_model import Math
+from symreln.document.document_model import Content, Math
 from symreln.document.numerals import decimal_latex
 from symreln.document.words import NONE
 from symreln.exact.enclosure import ball, in_float64, rounded_text
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.document_model import Content
     from symreln.laws.law import Regime
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from flint import arb
-
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.verdict.coupling import ModeCoupling
 

@@ -14,8 +14,8 @@ from symreln.errors import InputError
 from symreln.exact.singular import Columns, exact_root, singular_vectors
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
-from symreln.laws.law import Regime, mode_space_loss, strength_symbol
-from symreln.verdict.judge import Level, diagonalisable
+from symreln.laws.law import Law, Regime, mode_space_loss, strength_symbol
+from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, diagonalisable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
     from symreln.networks.symmetry import SymmetrySearch
     from symreln.specs.spec import Parameter, Spec
-    from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 
 @record

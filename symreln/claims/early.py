@@ -34,13 +34,12 @@ from symreln.exact.numeric import numpy_modes
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
 from symreln.networks.gate_orbits import pathway_orbits
-from symreln.verdict.directions import columns, gated_correlation, singular_pairs
+from symreln.verdict.directions import Pair, Vector, columns, gated_correlation, singular_pairs
 from symreln.verdict.faces import held_on
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.specs.spec import Dataset, PathwaySpec
-    from symreln.verdict.directions import Pair, Vector
 
 #: A stream of its own: no network is trained with it.
 SEED = 20_614

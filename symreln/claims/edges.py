@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
@@ -10,8 +10,6 @@ from symreln.claims.claim import Claim
 from symreln.document.document_model import Block, Figure, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symreln.claims.derivation import Derivation
     from symreln.networks.gdln import Network, Path
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from symreln.base.records import record
 from symreln.base.summaries import ByName, few
-from symreln.claims.derivation import Derivation
-from symreln.claims.head_start import mode_laws
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+from symreln.claims.head_start import ModeLaw, mode_laws
 from symreln.claims.integration import check_range
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.solve import at_values
@@ -27,16 +27,11 @@ from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.choice import expected_start, law_of
-from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT, Law
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import ARB, EVALUATED
 from symreln.laws.unbalanced import IMBALANCE
 from symreln.specs.finding import nearest, shown
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import ModeDerivation, PathwayDerivation
-    from symreln.claims.head_start import ModeLaw
-    from symreln.laws.law import Law
 
 #: How many of a mode's equal ones are learned, and their law.
 Alike = tuple[int, "Law"]

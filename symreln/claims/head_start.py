@@ -29,7 +29,7 @@ from symreln.base.summaries import ByName, few
 from symreln.claims.starts import start_of, starts_of
 from symreln.errors import LimitReachedError
 from symreln.laws.choice import started
-from symreln.laws.ops import ARB, NUMPY
+from symreln.laws.ops import ARB, NUMPY, Ops
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, Driver, ModeDerivation
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.laws.law import Law, Start
-    from symreln.laws.ops import Ops
 
 #: Share of the plateau from which on weights are not small: a mode is learned at its half-time, as
 #: an earlier one counts until its own.

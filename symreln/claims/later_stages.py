@@ -12,7 +12,7 @@ from symreln.claims.balls import ball_laws
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.head_start import without_form
 from symreln.claims.pathway_orbits import mode_orbits
-from symreln.document.document_model import Block, Math, Table
+from symreln.document.document_model import Block, Content, Math, Table
 from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation
-    from symreln.document.document_model import Content
 
 #: Modes that are printed.
 _MOST_MODES = 24

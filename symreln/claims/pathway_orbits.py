@@ -10,12 +10,11 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.base.summaries import short_list
 from symreln.document.symbols import symbol_latex
-from symreln.exact.algebraic import ratio
+from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.laws.law import strength_symbol
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.exact.algebraic import AlgebraicNumber
 
 
 @record

@@ -16,10 +16,10 @@ from symreln.claims.derivation import (
 from symreln.claims.head_formulas import drivers
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
-from symreln.exact.spectrum import joint_spectrum
+from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.laws.choice import choose, printed
-from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Regime
-from symreln.networks.effective import effective_dataset
+from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Law, Regime
+from symreln.networks.effective import EffectiveDataset, effective_dataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.networks.targets import Targets
 from symreln.specs.spec import Spec
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import sympy as sp
-
-    from symreln.exact.spectrum import JointSpectrum, Mode
-    from symreln.laws.law import Law
-    from symreln.networks.effective import EffectiveDataset
 
 
 def at_values(derivation: Derivation) -> Derivation:

@@ -12,13 +12,12 @@ from symreln.claims.head_formulas import some_driven
 from symreln.document.mathtext import to_latex
 from symreln.laws.choice import expected_start
 from symreln.laws.deep_chain import Depth
-from symreln.laws.law import STRENGTH, TIME, TIME_CONSTANT
+from symreln.laws.law import STRENGTH, TIME, TIME_CONSTANT, Regime, Start
 from symreln.laws.line import CANCELS, Line, X, integral, proven_once, vanish
 from symreln.laws.sigmoid_drive import sigmoid_lines
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.laws.law import Regime, Start
 
 _A0, _B0, _S, _UNITS = sp.symbols("a_0 b_0 s N", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)

@@ -24,13 +24,12 @@ from symreln.claims.narrow import narrow_pathways
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
-from symreln.laws.chain_start import chain_start, shared_start
+from symreln.laws.chain_start import ChainStart, chain_start, shared_start
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Start, pathway_units
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
 
 #: Significant digits of κ: its standard error is in the second.

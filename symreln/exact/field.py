@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flint import fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_mpoly
 
 from symreln.exact import polynomials
 from symreln.exact.factoring import factorisation
@@ -12,8 +12,6 @@ from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from flint import fmpz, fmpz_mpoly
 
 
 Coefficients = tuple[Scalar, ...]

@@ -22,7 +22,7 @@ from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, train_gated
 from symreln.laws.choice import expected_start, law_of, started
-from symreln.laws.law import Start
+from symreln.laws.law import Regime, Start
 from symreln.laws.ops import NUMPY
 from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.weights import LayerWeights
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.laws.chain_start import ChainStart
-    from symreln.laws.law import Regime
     from symreln.networks.gdln import Network
     from symreln.train.run import TrainingRun
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
-from symreln.effective.network import effective_of, takes_minutes
+from symreln.effective.network import EffectiveNetwork, effective_of, takes_minutes
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.effective.network import EffectiveNetwork
 
 
 def effective_beside(derivation: Derivation) -> tuple[EffectiveNetwork | None, str]:

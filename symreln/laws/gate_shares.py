@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -37,11 +36,8 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.laws.flow_letters import decay_is_gradient, units_follow_layers
-from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT, Law
 from symreln.laws.line import CANCELS, Line, vanish
-
-if TYPE_CHECKING:
-    from symreln.laws.law import Law
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
 _DRAWN = 10_000

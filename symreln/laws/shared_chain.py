@@ -22,13 +22,12 @@ from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.matrix_words import Letter, Rules, Words
 from symreln.laws.choice import solve
-from symreln.laws.law import STRENGTH, TIME_CONSTANT, Regime
+from symreln.laws.law import STRENGTH, TIME_CONSTANT, Law, Regime
 from symreln.laws.line import CANCELS, Line, moves, vanish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from symreln.laws.law import Law
     from symreln.networks.shared_edges import Sharing
 
 S, D = sp.symbols("s d", positive=True)

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
-from symreln.networks.effective import effective_dataset
+from symreln.networks.effective import EffectiveDataset, effective_dataset
 from symreln.networks.pathway import PathwaySpec
 from symreln.networks.targets import Targets
 
 if TYPE_CHECKING:
     from symreln.networks.dataset import Dataset
-    from symreln.networks.effective import EffectiveDataset
     from symreln.networks.gdln import Network, Path
 
 

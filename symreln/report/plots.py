@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_list
-from symreln.claims.curves import in_phase
+from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.edges import edges_of
 from symreln.claims.pathway_orbits import mode_orbits
@@ -34,7 +34,6 @@ from symreln.report.sketch import Cells, Curve, Panel, Sketch
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from symreln.claims.curves import ModeCurve, Prediction
     from symreln.effective.found import FromData
     from symreln.experiment.strengths import ModeMeasured
 

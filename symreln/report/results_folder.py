@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,6 @@ from symreln.base.watched import undisturbed
 from symreln.errors import InputError
 from symreln.report.formats import FORMATS
 from symreln.verifier.folder import CERTIFICATE, DOCUMENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 _DOCUMENTS = tuple(each.file for each in FORMATS)
 #: Folders of files on their way, which a process that is killed leaves.

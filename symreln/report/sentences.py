@@ -11,7 +11,7 @@ from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
 from symreln.experiment import rows
 from symreln.experiment.metrics import METRICS, share_text
-from symreln.experiment.rows import FLOOR, PUBLISHED, left_of, named
+from symreln.experiment.rows import FLOOR, PUBLISHED, Row, left_of, named
 from symreln.report.summary import short
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from symreln.experiment.measured_gates import GateLawMeasured
     from symreln.experiment.outcome import Validation
-    from symreln.experiment.rows import Row
 
 #: Pairs of curves in a summary, and characters of its verdict: two lines.
 MOST_PAIRS, _VERDICT = 2, 190

@@ -14,7 +14,7 @@ from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of
-from symreln.claims.pathway_orbits import mode_orbits
+from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.claims.pathways import verdict_of
 from symreln.claims.rules import lines_of, printed_of, rule_of
 from symreln.claims.starts import printed_starts
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from symreln.claims.pathway_orbits import PathwayOrbit
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]

@@ -11,7 +11,7 @@ from symreln.claims.early import early_strengths
 from symreln.experiment import metrics, strengths
 from symreln.experiment.comparing import PAIRS
 from symreln.experiment.outcome import Validation
-from symreln.experiment.rows import HAND_SET, left_of
+from symreln.experiment.rows import HAND_SET, Row, left_of
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.verifier.folder import NONE, sealed_json
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.experiment.metrics import SeedFloor
-    from symreln.experiment.rows import Row
     from symreln.experiment.strengths import ModeMeasured
 
 FORMAT = "symreln-validation/2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 from symreln.document.document_model import Drawing
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
-from symreln.report.looks import DASHES, line_style, look, points
+from symreln.report.looks import DASHES, Role, line_style, look, points
 from symreln.report.plots import (
     TIME,
     loss_curve,
@@ -21,11 +21,8 @@ from symreln.report.plots import (
 from symreln.report.sketch import Cells, Curve, Panel, Sketch, begin_to_draw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from symreln.experiment.measured_gates import GateLawMeasured
     from symreln.experiment.representation import RepresentationComparison
-    from symreln.report.looks import Role
     from symreln.train.run import TrainingRun
 
 

@@ -9,22 +9,20 @@ from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.document_model import ComingDrawing, on_paper
+from symreln.document.document_model import ComingDrawing, Document, Drawing, on_paper
 from symreln.document.serialise import of_values, values_of
 from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_formats
+from symreln.report.formats import DEFAULT, PROGRAM, Format, document_formats, require_formats
 from symreln.report.results_folder import CERTIFICATE, together, write_files
 from symreln.verifier.folder import DOCUMENT, read_sealed, sealed, sealed_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from symreln.document.document_model import Document, Drawing
     from symreln.experiment.outcome import Validation
-    from symreln.report.formats import Format
     from symreln.report.latex_style import Style
 
     #: Names of figures, and what returns them when they are drawn.

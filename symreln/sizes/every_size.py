@@ -24,14 +24,13 @@ from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import printed
-from symreln.laws.law import Regime
+from symreln.laws.law import Law, Regime
 from symreln.pipeline.certificate.texts import Json, Texts
 from symreln.verdict.judge import Level
 from symreln.verifier.sizes import GROUPS, NUMBERS, PARTS, Mode, NotForEverySizeError, Targets
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.laws.law import Law
     from symreln.specs.spec import Spec
 
 #: Which contexts a pathway sees, by whether there is one for each context and its gate as written.

@@ -19,12 +19,11 @@ from symreln.exact.field import Field
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import Commutator, JointSpectrum
+from symreln.exact.spectrum import Commutator, JointSpectrum, ModeClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.exact.spectrum import ModeClass
     from symreln.networks.effective import EffectiveDataset
 
 #: Coefficients of a polynomial in theta, low to high.

@@ -31,7 +31,7 @@ from symreln.exact.linear import projected, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.networks.targets import Targets
-from symreln.verdict.mode_classes import Converged, PathwayModes
+from symreln.verdict.mode_classes import Coefficients, Converged, PathwayModes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum, ModeClass
     from symreln.networks.effective import EffectiveDataset
     from symreln.verdict.coupling import Node
-    from symreln.verdict.mode_classes import Coefficients
 
 
 def closed_residual(targets: Targets, learned: tuple[Converged, ...]) -> Targets:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import printed_constants
+from symreln.claims.constants import Constant, printed_constants
 from symreln.document.document_model import (
     Block,
     Code,
@@ -26,7 +26,6 @@ from symreln.report.summary import checks_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation
     from symreln.document.document_model import Content
     from symreln.experiment.confront import Validation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symreln.claims.pathway_orbits import PathwayOrbit
@@ -29,8 +29,6 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.report.chapters.mode_tables import spectrum_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.document_model import Content
     from symreln.exact.scalar import Scalar

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import sympy as sp
 
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
-from symreln.document.document_model import Block, Details, Figure, Math, Table
+from symreln.document.document_model import Block, Content, Details, Figure, Math, Table
 from symreln.document.letter_widths import latex_width
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.document.document_model import Content
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.field import Coefficients
     from symreln.exact.singular import Columns

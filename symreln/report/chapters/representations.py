@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.document.document_model import Figure, Math, Paragraph, Section, Table, prose
+from symreln.document.document_model import Block, Figure, Math, Paragraph, Section, Table, prose
 from symreln.document.typeset import say
 
 if TYPE_CHECKING:
-    from symreln.document.document_model import Block
     from symreln.experiment.representation import RepresentationComparison
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 
 from symreln.base.summaries import short_list
 from symreln.claims.constants import constants_text, printed_constants
-from symreln.claims.equilibria import equilibria_of
+from symreln.claims.equilibria import CompetitionEnd, equilibria_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
@@ -52,10 +52,8 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.equilibria import CompetitionEnd
     from symreln.document.document_model import Content, Inline
     from symreln.experiment.outcome import Validation
 
