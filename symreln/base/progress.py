@@ -13,16 +13,14 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base import watched
 from symreln.errors import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 #: Seconds of silence before progress is shown, and between two looks: what is quicker needs none.
 PATIENCE = 2.0

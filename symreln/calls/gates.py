@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
@@ -31,9 +32,6 @@ from symreln.specs.reader import read_spec
 from symreln.specs.spec import Spec, ValidationSpec
 from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import spec_of
-
-if TYPE_CHECKING:
-    import os
 
 #: The ways to find gates: functions of a spec without free parameters, whose parameters are the
 #: options that a method hears. What they return has ``pathways``, of a spec with these gates.

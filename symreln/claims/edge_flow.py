@@ -8,17 +8,13 @@ correlations, step by step: no sample and no network is looked at. Float64, seed
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.probes import mode_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.network_flow import NetworkFlow
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
 
 #: A stream of its own: no network is trained with it.
 _SEED = 14_142

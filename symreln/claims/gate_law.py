@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
@@ -19,6 +19,7 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_list
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.early import unsupported_pathways
 from symreln.claims.head_start import ModeLaw, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
@@ -36,9 +37,6 @@ from symreln.exact.enclosure import ball
 from symreln.laws.gate_shares import LinearUnits, crossings, moving_lines, turning_lines
 from symreln.laws.line import Line, checked, proven_once
 from symreln.networks.gate_orbits import pathway_orbits
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, PathwayDerivation
 
 #: A stream of its own: no network is trained with it.
 _SEED = 11_235

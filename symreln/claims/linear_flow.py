@@ -11,19 +11,17 @@ eigenbasis of :math:`\Sigma^x` without its null directions, where nothing is lea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.probes import mode_bases
 from symreln.claims.relaxation import check_step_size
 from symreln.errors import NotSupportedError
 from symreln.laws.line import Line
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
 
 #: LaTeX of the solution: of the flow, and in steps.
 SOLUTION = (

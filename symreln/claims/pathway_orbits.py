@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from symreln.base.records import record
 from symreln.base.summaries import short_list
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.laws.law import strength_symbol
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 
 @record

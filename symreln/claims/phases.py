@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.claims.couplings import coupling_entries
+from symreln.claims.derivation import Derivation
 from symreln.claims.exceptional import exceptional_sets
 from symreln.claims.loss import loss_of
 from symreln.claims.pathway_orbits import mode_orbits
@@ -15,9 +16,6 @@ from symreln.claims.pathways import pathways_of, verdict_of
 from symreln.document.document_model import Block, Code, Items, Math, Section, Table
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, number_cell
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
 
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time")

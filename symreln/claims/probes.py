@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.exact.numeric import numpy_modes
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 
 def learning_modes(

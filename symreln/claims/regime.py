@@ -24,13 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from flint import arb
 
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block
 from symreln.document.typeset import say
@@ -39,9 +40,6 @@ from symreln.exact.enclosure import ball, precision, rounded_text
 from symreln.exact.numeric import numpy_modes
 from symreln.laws.choice import solve
 from symreln.laws.ops import ARB
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 #: Working precision of comparisons, in bits.
 _BITS = 128

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
+from symreln.claims.derivation import Derivation
 from symreln.claims.edge_lines import shared_start_line
 from symreln.claims.head_formulas import some_driven
 from symreln.document.mathtext import to_latex
@@ -15,9 +16,6 @@ from symreln.laws.deep_chain import Depth
 from symreln.laws.law import STRENGTH, TIME, TIME_CONSTANT, Regime, Start
 from symreln.laws.line import CANCELS, Line, X, integral, proven_once, vanish
 from symreln.laws.sigmoid_drive import sigmoid_lines
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
 
 _A0, _B0, _S, _UNITS = sp.symbols("a_0 b_0 s N", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)

@@ -29,7 +29,7 @@ from copy import deepcopy
 from dataclasses import field, replace
 from functools import cache, lru_cache
 from threading import Event
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -41,9 +41,7 @@ from symreln.effective.descent import Descent, Look, descend_units, look_steps
 from symreln.effective.gate_flows import State, states
 from symreln.errors import InputError, LimitReachedError
 from symreln.laws.early_phase import Horizon, IsolatedUnits
-
-if TYPE_CHECKING:
-    from symreln.specs.spec import Spec
+from symreln.specs.spec import Spec
 
 #: Independent draws whose mean is the prediction: as many as these multiplications pay for, seconds
 #: of one core, at most and at least; and the seed of them.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Growth over the largest from which units grow about as much.
 _AS_MUCH = 0.7

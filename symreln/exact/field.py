@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_mpoly
 
 from symreln.exact import polynomials
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, cleared, polynomial_ring
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 Coefficients = tuple[Scalar, ...]
 

@@ -6,12 +6,10 @@ rests on is checked over Z.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def identity(size: int, columns: int | None = None) -> fmpz_mat:

@@ -6,17 +6,13 @@ vector), so division-free schoolbook algorithms over FLINT's sparse polynomials 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.exact import integers
 from symreln.exact.scalar import Scalar, cleared, polynomial_ring
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 Table = list[list[fmpz_mpoly]]
 

@@ -6,9 +6,9 @@ dropped only where the parameters' assumptions prove the sign.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, isqrt
-from typing import TYPE_CHECKING
 
 import sympy as sp
 from flint import fmpz, fmpz_mpoly
@@ -18,9 +18,6 @@ from symreln.base.records import record
 from symreln.exact import domain
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _remember_primes(n: int, factors: list[int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,7 @@ from symreln.experiment.training import train_pair
 from symreln.experiment.units_met import met_looks, units_met
 from symreln.specs.arguments import check_counts, instance_of
 from symreln.train.record import Recording
-
-if TYPE_CHECKING:
-    from symreln.train.run import TrainingRun
+from symreln.train.run import TrainingRun
 
 
 @phase("validating")

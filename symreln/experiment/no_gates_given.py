@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.effective.network import EffectiveNetwork, effective_of, takes_minutes
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
 
 
 def effective_beside(derivation: Derivation) -> tuple[EffectiveNetwork | None, str]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cmp_to_key
-from typing import TYPE_CHECKING
+
+from flint import arb, fmpz_mpoly
 
 from symreln.base.records import record
 from symreln.exact import enclosure
@@ -19,9 +20,6 @@ from symreln.exact.domain import Range
 from symreln.exact.factoring import factors
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-
-if TYPE_CHECKING:
-    from flint import arb, fmpz_mpoly
 
 
 @record(eq=False)

@@ -17,17 +17,15 @@ Float64 only.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.laws.integrate import PRECISE, integrate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 #: Steps of gradient descent whose states are held at once.
 _CHUNK = 512

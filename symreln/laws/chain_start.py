@@ -31,7 +31,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,9 +38,7 @@ from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.laws.network_flow import NetworkFlow
-
-if TYPE_CHECKING:
-    from symreln.networks.shared_edges import EdgeData, Sharing
+from symreln.networks.shared_edges import EdgeData, Sharing
 
 #: A stream of its own: no network is trained with it.
 SEED = 31_415

@@ -24,9 +24,9 @@ The proof holds for every size: it is an identity between words in matrices that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
@@ -39,9 +39,6 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
 from symreln.specs.arguments import float_times
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NAME = "lambda-balanced matrices"
 

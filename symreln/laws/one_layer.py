@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import numpy as np
 import sympy as sp
 
 from symreln.base.records import record
@@ -27,9 +28,6 @@ from symreln.laws.line import (
     vanish,
 )
 from symreln.laws.ops import defect
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _S, _D, _P0, _T, _TAU, _E = sp.symbols("_s _d _p0 _t _tau _e", positive=True)
 

@@ -39,15 +39,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
 from symreln.laws.line import CANCELS, Line, along, vanish
-
-if TYPE_CHECKING:
-    from symreln.laws.ops import Ops
+from symreln.laws.ops import Ops
 
 # Without signs, which SymPy would ask of every Gamma's argument.
 _Z, _RHO, _SIGMA, _DELTA = sp.symbols("z nu_r nu_s nu_gamma")

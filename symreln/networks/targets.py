@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
-
-if TYPE_CHECKING:
-    from symreln.exact.scalar import Scalar
+from symreln.exact.scalar import Scalar
 
 
 class _Learned(Protocol):

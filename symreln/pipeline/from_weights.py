@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
+from symreln.laws.lambda_balanced import BalancedMatrices
 from symreln.specs.arguments import instance_of
 from symreln.specs.finding import Finding
 from symreln.specs.number import exact_number
-
-if TYPE_CHECKING:
-    from symreln.laws.lambda_balanced import BalancedMatrices
 
 #: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
 _NUMBERS = (int, float, Fraction, np.number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import count_free, printed_constants
@@ -12,12 +12,9 @@ from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.certificate.texts import Texts
 from symreln.report.encode import Encoder
+from symreln.specs.spec import NetworkSpec, Spec
 from symreln.specs.written_spec import values_of
 from symreln.verifier.folder import sealed_json
-
-if TYPE_CHECKING:
-    from symreln.specs.spec import NetworkSpec, Spec
-
 
 FORMAT = "symreln-derivation/2"
 _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")

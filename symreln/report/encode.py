@@ -7,7 +7,7 @@ from dataclasses import field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -17,9 +17,7 @@ from symreln.base.records import record
 from symreln.claims.claim import DIGITS, Claim, decimals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-
-if TYPE_CHECKING:
-    from symreln.specs.spec import Spec
+from symreln.specs.spec import Spec
 
 
 @record

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from symreln.base.console import COLUMNS, columns, put, say, wrapped
 from symreln.base.jsonio import dumps
@@ -31,11 +33,6 @@ from symreln.report.chapters.printed_formulas import first_modes, implicit, othe
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.mode_table import NULL_FAMILY
 from symreln.report.summary import checks_text, numbers_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
-
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]

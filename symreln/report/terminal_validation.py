@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from symreln.base.console import put, say
 from symreln.base.jsonio import Json, dumps
@@ -18,10 +19,6 @@ from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import clauses, metric_rows
 from symreln.report.terminal import show_summary, show_written, summary_of
 from symreln.report.validation_json import validation_to_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def show_validation(

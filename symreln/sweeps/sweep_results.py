@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.provenance import library_versions
 from symreln.experiment.metrics import METHOD
 from symreln.report.validation_json import floor_to_json
-
-if TYPE_CHECKING:
-    from symreln.sweeps.combinations import Sweep, SweepRow
+from symreln.sweeps.combinations import Sweep, SweepRow
 
 _FORMAT = "symreln-sweep/2"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import gcd
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from flint import fmpz_mpoly
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.specs.spec import Spec
 from symreln.verifier.numbers import render
-
-if TYPE_CHECKING:
-    from symreln.specs.spec import Spec
 
 Json = dict[str, Any]
 Poly = dict[tuple[int, ...], int]

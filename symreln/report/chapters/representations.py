@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from symreln.document.document_model import Block, Figure, Math, Paragraph, Section, Table, prose
 from symreln.document.typeset import say
-
-if TYPE_CHECKING:
-    from symreln.experiment.representation import RepresentationComparison
-
+from symreln.experiment.representation import RepresentationComparison
 
 #: Name of the figure.
 NAME = "representations"
