@@ -20,8 +20,8 @@ from symreln.errors import InputError
 from symreln.explanation.spec_replay import spec_replay
 from symreln.gating.algorithm_one import network_gates
 from symreln.gating.exact_finders import all_gates, selected
-from symreln.gating.gate_figures import figure_of
-from symreln.gating.race_report import race_report
+from symreln.gating.gate_figures import race_figure
+from symreln.gating.race_report import RaceReport, race_report
 from symreln.gating.serialise import Result
 from symreln.networks.pathway import PathwaySpec
 from symreln.pipeline.derive import with_pathways
@@ -57,7 +57,7 @@ class GateAnswer(AbstractAnswer):
     def files(self) -> dict[str, str | bytes]:
         """Return the JSON, tables as Markdown, and the figure, by file name."""
         found = {self.found.file: dumps(self.to_json()), **self._more(), **self.found.tables}
-        drawn = figure_of(self.found)
+        drawn = race_figure(self.found) if isinstance(self.found, RaceReport) else None
         if drawn:
             found[f"{drawn.name}.svg"] = drawn.svg
         return found
@@ -249,8 +249,7 @@ def replay(
     """Train ReLU networks, then train them again with the spec's gates in place of their own.
 
     From the same initial weights; each unit takes the gate that it ends nearest to. Masks on inputs
-    and outputs and stages are not used: a network has none. The files are replay.json, and with the
-    curve replay.svg.
+    and outputs and stages are not used: a network has none. The file is replay.json.
 
     Args:
         spec: A spec with a network, its file or its name; its parameters take their declared

@@ -15,29 +15,21 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.integration import network_of
-from symreln.document.document_model import Drawing
 from symreln.errors import InputError
 from symreln.explanation.history import read_history
 from symreln.explanation.recorded import recorded
 from symreln.explanation.replayed import ReplayPoint, replay
-from symreln.gating.gate_figures import figure_of
 from symreln.gating.observed import ObservedNetworks, observe, sample_steps
 from symreln.gating.replay import METRIC, ReplayErrors, replay_errors, seed_distance, taken_gates
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import Result
-from symreln.report.looks import FAINT, line_style
-from symreln.report.sketch import Curve, Panel, Sketch
 from symreln.specs.finding import counted
 from symreln.specs.spec import Spec
 
 #: Numbers of windows; and bytes of weights, of which the number of looks follows where none is
 #: given.
 _WINDOWS, _KEPT_BYTES = (1, 4, 16, 64, 256, 1024), 300_000_000
-_WEIGHTS = {
-    "w1": lambda step, weights: weights[0],
-    "w2": lambda step, weights: weights[1],
-}
-_DOTTED = {"marker": "o", "markersize": 3, "linewidth": 1.3}
+_WEIGHTS = {"w1": lambda step, both: both[0], "w2": lambda step, both: both[1]}
 
 
 @record
@@ -168,32 +160,3 @@ def _few(trained: ObservedNetworks, place: int, rate: float) -> tuple[ReplayPoin
     history = read_history({"steps": trained.steps, **weights})
     found = recorded(history, trained.inputs, trained.targets)
     return replay(found, history.weights(found.begins), rate).points
-
-
-@figure_of.register
-def _figure(found: SpecReplay) -> Drawing | None:
-    """Draw replay errors by number of units and by time windows."""
-    if not found.own:
-        return None
-    lines = [
-        (f"network {place}", [(point.count, point.distance) for point in points])
-        for place, points in enumerate(found.units)
-        if points
-    ]
-    own = [("each unit its own gates", [(w, each.mean) for w, each in found.own.items()])]
-    y, panels = r"$\max_t |\Delta L|/L(0)$, %", []
-    for x, drawn in (("units $K$", lines), ("time windows $W$", own)):
-        curves = []
-        for place, (label, line) in enumerate(drawn):
-            counts, errors = np.array(line, dtype=float).T
-            errors, style = np.maximum(100 * errors, 1e-4), line_style(place) | _DOTTED
-            curves.append(Curve(x=counts, y=errors, style=style, label=label))
-        for label, value, width in (
-            ("gates of the spec", found.spec.mean, 1.2),
-            ("other seeds", found.seed_floor, 3),
-        ):
-            ends = np.array([1.0, max((c.x.max() for c in curves), default=2.0)])
-            style = {"color": FAINT, "linewidth": width}
-            curves.append(Curve(x=ends, y=np.full(2, 100 * value), label=label, style=style))
-        panels.append(Panel(x=x, y=y, curves=tuple(curves), log="xy"))
-    return Sketch.of("replay", *panels, height=2.6).draw(pdf=False)

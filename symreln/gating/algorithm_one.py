@@ -20,7 +20,7 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.gating.clustering import Clustering, GateCluster, chosen, distinct_rows, kmeans
+from symreln.gating.clustering import Clustering, chosen, distinct_rows, kmeans
 from symreln.gating.enumerate import pattern
 from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.observed import (
@@ -30,7 +30,7 @@ from symreln.gating.observed import (
     sample_steps,
     shares_of,
 )
-from symreln.gating.replay import METRIC, ReplayErrors, replay_errors, seed_distance, taken_gates
+from symreln.gating.replay import METRIC, replay_errors, seed_distance, taken_gates
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import GATES, Result
 from symreln.networks.pathway import PathwaySpec
@@ -39,6 +39,8 @@ from symreln.specs.spec import Spec
 
 #: Further networks, not clustered, on which gates are replayed.
 _REPLAYED = 2
+#: A centroid's entry is near 0 or 1 where it is at most this far from it.
+_NEAR = 0.1
 #: Clusters at most where their number is not given.
 _MOST_CLUSTERS = 40
 #: Samples of a gate that are written out, of more only how many are open; clusters that are shown,
@@ -53,35 +55,30 @@ class _NetworkGates(Result):
     Attributes:
         networks: How many are clustered, updates between two looks, and the seed of everything.
         silhouettes: Mean silhouette by number of clusters, of those tried; none where it is given.
-        centroids: The clusters.
+        centroids: Of each cluster the gate, its share of all rows, the share of its own rows that
+            are open on each sample, and the samples where this is near neither 0 nor 1.
         spec_gates: On how many samples each gate of the spec differs from the nearest one found.
         stability: How many runs, each on one network, take each number of clusters, and in how many
             all gates of the spec are found, None where it has none; None of a single network.
         coverage: What part of the networks' weight ‖w1‖ ‖w2‖ the gates account for, at each look.
-        errors: Of replays on networks that were not clustered.
-        seed_floor: How far networks are from each other.
+        replay: Errors of replays on networks that were not clustered, and how far networks are from
+            each other.
         selectivity: Of units at the start and at the end, and of gates; None where no label groups
             the samples.
         pathways: Of a spec with these gates.
     """
 
-    JSON = ("format", "method", "*", "stability?", "replay")
+    JSON = ("format", "method", "*", "stability?")
     file, format, method = "gates.json", GATES, "kmeans"
     networks: dict[str, int]
     silhouettes: dict[int, float]
-    centroids: tuple[GateCluster, ...]
+    centroids: list[dict[str, Any]]
     spec_gates: dict[str, int]
     stability: dict[str, Any] | None
     coverage: dict[str, list[float]]
-    errors: ReplayErrors = field(metadata={"prose": True})
-    seed_floor: float = field(metadata={"prose": True})
+    replay: dict[str, Any]
     selectivity: dict[str, Any] | None
     pathways: list[PathwaySpec] = field(metadata={"prose": True})
-
-    @property
-    def replay(self) -> dict[str, Any]:
-        """Errors of replays and of other seeds."""
-        return {"metric": METRIC, "seed_floor": self.seed_floor, **self.errors.values()}
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -94,10 +91,10 @@ class _NetworkGates(Result):
         if best and count == _MOST_CLUSTERS:
             how += "; more may be better"
         yield f"K = {count} clusters ({how})"
-        for cluster in self.centroids[:_SHOWN_CLUSTERS]:
-            partial = counted(len(cluster.partial), "sample")
-            beside = f", partial on {partial}" if cluster.partial else ""
-            yield f"  {_shown(cluster.pattern)}  share {cluster.share:.3f}{beside}"
+        for each in self.centroids[:_SHOWN_CLUSTERS]:
+            partial = counted(len(each["partial"]), "sample")
+            beside = f", partial on {partial}" if each["partial"] else ""
+            yield f"  {_shown(each['pattern'])}  share {each['share']:.3f}{beside}"
         for name, apart in self.spec_gates.items():
             differs = f"not found, the nearest gate differs on {counted(apart, 'sample')}"
             yield f"{name} of the spec: {differs if apart else 'found'}"
@@ -108,13 +105,14 @@ class _NetworkGates(Result):
             if hits is not None:
                 yield f"  all gates of the spec in {hits} of {seeds}"
         exact, agreement = (self.coverage[name][-1] for name in ("exact", "agreement"))
+        error, floor = (percent(self.replay[name]) for name in ("mean", "seed_floor"))
         yield (
             f"of the units' weight, {percent(exact)} has exactly one of these gates at the last "
             f"look; a unit agrees with its nearest gate on {percent(agreement)} of the samples"
         )
         yield (
-            f"replay of {_REPLAYED} networks not clustered: {percent(self.errors.mean)} of L(0); "
-            f"networks of other seeds: {percent(self.seed_floor)}"
+            f"replay of {_REPLAYED} networks not clustered: {error} of L(0); networks of other "
+            f"seeds: {floor}"
         )
         if self.selectivity is not None:
             yield from _selectivity_lines(self.selectivity)
@@ -156,12 +154,15 @@ def network_gates(
         return _NetworkGates(
             networks={"seeds": seeds, "every": every, "rng": rng},
             silhouettes=silhouettes,
-            centroids=found.clusters,
+            centroids=_centroids(found),
             spec_gates=dict(zip([each.name for each in plain], apart, strict=True)),
             stability=_stability(clustered, wanted, clusters, rng) if seeds > 1 else None,
             coverage=_coverage(clustered, found.pathways),
-            errors=replay_errors(held, {0: given}),
-            seed_floor=seed_distance(trained.losses),
+            replay={
+                "metric": METRIC,
+                "seed_floor": seed_distance(trained.losses),
+                **replay_errors(held, {0: given}).values(),
+            },
             selectivity=_selectivity(clustered, spec.dataset.labels, found.pathways),
             pathways=[
                 gate_pathway(spec.dataset, 2 * gate.astype(int) - 1, f"gate_{number}")
@@ -192,6 +193,19 @@ def _algorithm_one(
     return (
         chosen(rows, _MOST_CLUSTERS, rng) if clusters is None else (kmeans(rows, clusters, rng), {})
     )
+
+
+def _centroids(found: Clustering) -> list[dict[str, Any]]:
+    shares = found.weights / found.weights.sum()
+    return [
+        {
+            "pattern": pattern(centroid > 0.5),
+            "share": float(share),
+            "partial": np.flatnonzero(np.abs(centroid - 0.5) < 0.5 - _NEAR).tolist(),
+            "centroid": centroid.round(6).tolist(),
+        }
+        for centroid, share in zip(found.centroids, shares, strict=True)
+    ]
 
 
 def _stability(

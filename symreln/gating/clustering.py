@@ -1,9 +1,8 @@
 """K-means of gates with weights, and how far apart its clusters are.
 
-GateRows are binary activity patterns, or their means over time; a row of weight m counts as m equal
-rows. Networks share most of their patterns, so equal rows are put together first: the result is
-that of the whole stack. (scipy's and, in its dependence on threads, scikit-learn's K-means do not
-give this: the first takes no weights, the second need not be installed.)
+Rows are binary activity patterns; one of weight m counts as m equal ones. Networks share most of
+their patterns, so equal rows are put together first: the result is that of the whole stack.
+(K-means of scipy takes no weights, and scikit-learn need not be installed.)
 
 Sources: Lloyd 1982; k-means++ starts, Arthur and Vassilvitskii 2007; silhouette, Rousseeuw 1987.
 """
@@ -18,18 +17,13 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.errors import InputError
-from symreln.gating.enumerate import pattern
 
 #: Starts of which the best is kept, fewer of them where rows hold more numbers than _LARGE; rounds
 #: after which a start that still moves is left.
 STARTS, _FEWER_STARTS, _LARGE, _ROUNDS = 10, 3, 5_000_000, 300
 #: Numbers of clusters that are tried in any case, and how many more no better ones after the best.
 _USUAL, _NO_BETTER = 10, 3
-#: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
-NEAR = 0.1
-#: Decimals to which means are compared.
-DIGITS = 9
-#: GateRows drawn for a silhouette: distances of all pairs would take the square of all rows.
+#: Rows drawn for a silhouette: distances of all pairs would take the square of all rows.
 DRAWN = 1500
 
 
@@ -44,23 +38,6 @@ class GateRows:
 
     values: np.ndarray
     weights: np.ndarray
-
-
-@record(kw_only=False)
-class GateCluster:
-    """A cluster of activity patterns.
-
-    Attributes:
-        pattern: The thresholded centroid, 0 or 1 a sample.
-        share: Of the weight of all rows.
-        partial: Samples on which the centroid is near neither 0 nor 1.
-        centroid: Share of its rows that are open on each sample, to six decimals.
-    """
-
-    pattern: str
-    share: float
-    partial: tuple[int, ...]
-    centroid: tuple[float, ...]
 
 
 @record(eq=False)
@@ -100,49 +77,22 @@ class Clustering:
         return self.centroids > 0.5
 
     @property
-    def partial(self) -> np.ndarray:
-        """Where a centroid is near neither 0 nor 1, truth values, shape (K, P)."""
-        return (self.centroids > NEAR) & (self.centroids < 1 - NEAR)
-
-    @property
     def pathways(self) -> np.ndarray:
         """The different gates that are open somewhere, bool (G, P), by decreasing weight."""
         opened = [tuple(gate) for gate in self.gates.tolist() if any(gate)]
         return np.array(list(dict.fromkeys(opened)), dtype=bool).reshape(-1, self.gates.shape[1])
-
-    @property
-    def clusters(self) -> tuple[GateCluster, ...]:
-        """The clusters one by one."""
-        shares = self.weights / self.weights.sum()
-        return tuple(
-            GateCluster(
-                pattern(gate),
-                float(share),
-                tuple(np.flatnonzero(partial).tolist()),
-                tuple(centroid.round(6).tolist()),
-            )
-            for gate, partial, centroid, share in zip(
-                self.gates, self.partial, self.centroids, shares, strict=True
-            )
-        )
 
 
 def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> GateRows:
     """Put equal rows together.
 
     Args:
-        values: Shape (N, P); truth values, or numbers of which nine decimals count.
-        weights: Shape (N,), not negative; rows of weight 0 are left out. None: 1 each.
+        values: Truth values, shape (N, P).
+        weights: Shape (N,), positive. None: 1 each.
     """
-    counts = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
-    values, counts = values[counts > 0], counts[counts > 0]
-    if values.dtype == bool:
-        packed, place = np.unique(np.packbits(values, axis=1), axis=0, return_inverse=True)
-        found = np.unpackbits(packed, axis=1)[:, : values.shape[1]].astype(float)
-    else:
-        # Means of equal rows by other weights differ in their last digits.
-        found, place = np.unique(values.round(DIGITS), axis=0, return_inverse=True)
-    return GateRows(values=found, weights=np.bincount(place.ravel(), counts, minlength=len(found)))
+    packed, place = np.unique(np.packbits(values, axis=1), axis=0, return_inverse=True)
+    found = np.unpackbits(packed, axis=1)[:, : values.shape[1]].astype(float)
+    return GateRows(values=found, weights=np.bincount(place.ravel(), weights))
 
 
 def kmeans(rows: GateRows, clusters: int, rng: int) -> Clustering:
@@ -176,10 +126,6 @@ def _starts(rows: GateRows, clusters: int, random: np.random.Generator) -> np.nd
     for _ in range(clusters - 1):
         nearest[chosen] = 0.0
         mass = nearest * rows.weights
-        if not mass.any():
-            # GateRows that differ by less than their distances can say: any that is left.
-            mass = np.ones(len(share))
-            mass[chosen] = 0.0
         trials = random.choice(len(share), size=2 + int(log(clusters)), p=mass / mass.sum())
         left = np.minimum(nearest, squared_distances(rows.values[trials], rows.values))
         best = int((left @ rows.weights).argmin())

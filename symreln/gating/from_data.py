@@ -146,7 +146,7 @@ def _later(
     look = network.looks[-1]
     seen, sizes = look.seen(inputs), look.sizes(inputs)
     alive = sizes > 0
-    rows = distinct_rows((seen[alive] > 0).astype(float), sizes[alive])
+    rows = distinct_rows(seen[alive] > 0, sizes[alive])
     if min(most, len(rows.values)) < 2:
         return
     centres = sorted(chosen(rows, most, _SEED)[0].centroids.tolist())

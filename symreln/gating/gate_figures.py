@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from symreln.report.sketch import Curve, Panel, Sketch
 
 if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.gating.serialise import Result
 
 #: Values of the parameter in an interval at which lines are drawn.
 _DRAWN = 60
@@ -29,15 +27,12 @@ _DOT = {"marker": "o", "markersize": 3.5, "linestyle": ""}
 _CROSS = {"marker": "x", "markersize": 4.5, "linestyle": ""}
 
 
-@singledispatch
-def figure_of(result: Result) -> Drawing | None:
-    """Draw a result of ``symreln gates``, ``race`` or ``replay``; None where nothing is drawn."""
-    return None
+def race_figure(found: RaceReport) -> Drawing | None:
+    """Draw speeds and, where networks were trained, their shares beside them; or nothing.
 
-
-@figure_of.register
-def _race(found: RaceReport) -> Drawing | None:
-    """Draw speeds and, where networks were trained, their shares beside them."""
+    Args:
+        found: A race, drawn where it is over a parameter.
+    """
     race = found.race
     if not race.parameter:
         return None

@@ -17,17 +17,17 @@ def clusters(page, gates):
         figure="clusters",
     )
     found = list(enumerate(gates.centroids, start=1))
-    curves = {f"gate {k}": (range(len(g.centroid)), g.centroid) for k, g in found}
+    curves = {f"gate {k}": (range(len(g["centroid"])), g["centroid"]) for k, g in found}
     page.plot("clusters", "Clusters of patterns.", curves, x="sample", y="share of units open")
     text = f"Clusters; of single networks K is {' or '.join(map(str, runs['clusters']))}"
-    rows = [(k, f"`{g.pattern}`", g.share, len(g.partial)) for k, g in found]
+    rows = [(k, f"`{g['pattern']}`", g["share"], len(g["partial"])) for k, g in found]
     head = ("gate", "open on", "share of patterns", "samples on which 10 % to 90 % are open")
     page.table(f"{text}.", head, rows)
-    errors, floor = gates.errors, gates.seed_floor
+    error, floor, each = (gates.replay[name] for name in ("mean", "seed_floor", "each"))
     page.beyond(
         "A replay with the gates found is farther from its network than networks of other seeds "
-        f"are from each other: {errors.mean:.1%} of L(0) against {floor:.1%}.",
-        page.less(floor, errors.mean, max(errors.each) - min(errors.each)),
+        f"are from each other: {error:.1%} of L(0) against {floor:.1%}.",
+        page.less(floor, error, max(each) - min(each)),
     )
     exact, most = seen["exact"][-1], max(seen["patterns"])
     page.beyond(
@@ -43,8 +43,13 @@ def replays(page, answer):
     text = "The error of a replay with each unit's own gates falls with the number of windows: "
     text += ", ".join(f"{error:.1%} of L(0) with {w}" for w, error in own)
     page.confirm(f"{text}.", own == sorted(own, key=lambda each: -each[1]), figure="replay")
-    caption = "Replay errors by number of units K and of time windows W."
-    page.figure("replay", answer, caption)
+    windows, errors = zip(*own, strict=True)
+    curves = {"each unit its own gates": (windows, errors)}
+    ends = (1, windows[-1])
+    curves["gates of the published ReLN"] = ends, (found.spec.mean,) * 2
+    curves["networks of other seeds"] = ends, (found.seed_floor,) * 2
+    caption, y = "Replay errors by number of time windows W.", "max |ΔL|/L(0)"
+    page.plot("replay", caption, curves, x="W", y=y, log="xy")
     last, spread = own[-1][1], max(found.spec.each) - min(found.spec.each)
     page.beyond(
         "Gates that switch are nearer than gates that stay: every unit's own gates in "
