@@ -20,16 +20,20 @@ from symreln.explanation.explained import Explained, explained, network_of_weigh
 from symreln.explanation.history import check_history, read_history
 from symreln.explanation.page import SHARES, blocks, sentences, sketches
 from symreln.explanation.recorded import recorded
+from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
+from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawings import begin_drawings
 from symreln.report.encode import Encoder
 from symreln.report.formats import document_formats
+from symreln.report.results_folder import CERTIFICATE
 from symreln.report.sketch import begin_to_draw
 from symreln.report.write import document_files, saved_document
 from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
-from symreln.task_library.load import load_data
+from symreln.task_library.load import load
+from symreln.verifier.folder import sealed_json
 
 _FORMAT = "symreln-explanation/1"
 #: Multiplications at all looks that samples are drawn for, and how few of them; seed of the draw.
@@ -83,7 +87,7 @@ class Explanation(AbstractAnswer):
             {**each.values(), "strength": _strength(modes.get(each.name))}
             for each in found.units.units
         ]
-        return {
+        content = {
             "format": _FORMAT,
             "free_constants": self.fitted,
             "loss": {
@@ -139,6 +143,13 @@ class Explanation(AbstractAnswer):
             "left": [vars(row) for row in found.left],
             "spec": "spec.toml",
         }
+        beside = {"spec.toml": self._spec_toml().encode()}
+        return sealed_json(content, self._certificate, beside)
+
+    @property
+    def _certificate(self) -> dict[str, Any] | None:
+        derivation = self.found.derivation
+        return None if derivation is None else derivation.ask(certificate)
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -177,10 +188,21 @@ class Explanation(AbstractAnswer):
         document = whole_document(
             spec, (*said, *chapters), (*own, *others), "A trained network, explained by symreln"
         )
-        files: dict[str, str | bytes] = {"explanation.json": dumps(self.to_json())}
-        files |= document_files(document, document_formats(()), None, stem="explanation")
-        files |= saved_document(document, None, "explanation")
-        return files | {"spec.toml": gates_toml(spec, spec.pathways, spec.title)}
+        proof, files = self._certificate, dict[str, str | bytes]()
+        if derivation is not None:
+            files["derivation.json"] = dumps(derivation.ask(derivation_to_json))
+        if proof is not None:
+            files[CERTIFICATE] = dumps(proof)
+        files["explanation.json"] = dumps(self.to_json())
+        files |= document_files(document, document_formats(()), proof, stem="explanation")
+        files |= saved_document(document, proof, "explanation")
+        return files | {"spec.toml": self._spec_toml()}
+
+    def _spec_toml(self) -> str:
+        spec, table = self.found.spec, "[network]"
+        text = gates_toml(spec, spec.pathways, spec.title)
+        how = "init_std and learning_rate were measured on the weights that were explained"
+        return text.replace(table, f"# {how}\n{table}") if self.fitted else text
 
 
 def explain(
@@ -237,7 +259,7 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
         spec, targets, drawn, whole = _drawn(history, spec, targets, samples)
         spec = spec_of_data(spec, targets, samples=samples, network=network or plain)
     elif isinstance(spec, str | os.PathLike):
-        spec = load_data(os.fspath(spec))
+        spec = load(spec, data_alone=True)
     elif not isinstance(spec, Spec):
         msg = "explain: found no targets. Give a spec, or X and Y: sr.explain(history, X, Y)"
         raise InputError(msg)

@@ -22,7 +22,7 @@ from symreln.specs.written_spec import spec_of_values
 from symreln.verifier.folder import CERTIFICATE, JSON_FILES, verify_file
 from symreln.verifier.reading import read_json
 
-_DERIVATION, _VALIDATION, DOCUMENT = JSON_FILES
+_DERIVATION, _VALIDATION, DOCUMENT, *_ = JSON_FILES
 
 
 def open(directory: str | Path) -> Derivation:

@@ -9,7 +9,7 @@ from typing import Any
 from symreln.cli.answer import told
 from symreln.cli.options import imported
 from symreln.report.results_folder import require_folder
-from symreln.task_library.load import load_data
+from symreln.task_library.load import load
 
 
 def explain(
@@ -25,5 +25,5 @@ def explain(
 ) -> int:
     """Explain a network, write and print it; return the exit code."""
     require_folder(out)
-    given = load_data(spec, overrides, allow_outside=allow_outside)
+    given = load(spec, overrides, allow_outside=allow_outside, data_alone=True)
     return told(imported(call)(checkpoints, given, **asked), out, as_json=as_json)

@@ -17,7 +17,7 @@ import numpy as np
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import gate_floats
-from symreln.claims.prediction import of_given_gates, predict_training
+from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.effective.descent import Look
 from symreln.effective.found import FromData, from_units
@@ -211,8 +211,8 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
         said = FromData(network=units, spec=spec, half_times={})
         why = f"exact residuals of {len(found.x)} inputs take minutes"
         return Explained(**whole, units=said, spec=replace(spec, find=""), why_not=why)
-    derivation = derive(spec)
-    numbers = of_given_gates(derivation.ask(at_values))
+    derivation = derive(replace(spec, find=""))
+    numbers = derivation.ask(at_values)
     prediction, why = None, ""
     try:
         prediction = predict_training(numbers)
@@ -221,9 +221,9 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     run = _run(history, found, gates, looks)
     return Explained(
         **whole,
-        spec=of_given_gates(derivation).spec,
+        spec=derivation.spec,
         units=from_units(units, numbers),
-        derivation=of_given_gates(derivation),
+        derivation=derivation,
         prediction=prediction,
         why_not=why,
         modes=() if prediction is None else network_strengths(numbers, prediction, run),

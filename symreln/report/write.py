@@ -17,7 +17,7 @@ from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.formats import DEFAULT, PROGRAM, Format, document_formats, require_formats
 from symreln.report.results_folder import CERTIFICATE, together, write_files
-from symreln.verifier.folder import DOCUMENT, read_sealed, sealed, sealed_json
+from symreln.verifier.folder import DOCUMENT, EXPLAINED, read_sealed, sealed, sealed_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _SAVED_FORMAT = "symreln-document/1"
 #: Saved documents, by what the files are called that are rendered of them.
-SAVED = {"derivation": DOCUMENT, "explanation": "explanation-document.json"}
+SAVED = {"derivation": DOCUMENT, "explanation": EXPLAINED[1]}
 
 
 @phase("document")

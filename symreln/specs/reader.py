@@ -55,6 +55,7 @@ def read_spec(
     origin: Origin | None = None,
     folder: Folder | None = None,
     overrides: Sequence[str] | Mapping[str, Any] = (),
+    data_alone: bool = False,
 ) -> Spec:
     """Return the checked spec of tables that were read or made in Python.
 
@@ -65,6 +66,7 @@ def read_spec(
         origin: File and text for messages.
         folder: Where data files are looked for; the current folder by default.
         overrides: ``key=value`` texts (or a mapping), applied before checking.
+        data_alone: Whether neither gates nor a network are needed.
 
     Raises:
         SpecError: Something is wrong; every problem found is listed.
@@ -83,7 +85,7 @@ def read_spec(
     gates = _read_table(GatesModel, "gates", tables, problems)
     given_gates = {"pathway", "node", "edge"} & tables.keys()
     finds = gates is not None or not given_gates
-    if finds:
+    if finds and not (data_alone and tables.keys() <= {"title", "dataset", "parameters"}):
         _check_findable(training, good, tables, problems)
     if gates is not None:
         _check_found(gates, tables, problems)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,13 @@ from symreln.specs.reader import read_spec
 from symreln.specs.spec import Spec
 from symreln.task_library.registry import SPECS, TASKS, spec_path
 
-#: A network that stands in for one that is not known.
-_ANY_NETWORK = (
-    "network.hidden=1",
-    "network.init_std=1",
-    "network.learning_rate=1",
-    "network.steps=2",
-)
-
 
 def load(
     source: str | os.PathLike[str] | Mapping[str, Any],
     overrides: Sequence[str] | Mapping[str, Any] = (),
     *,
     allow_outside: bool = False,
+    data_alone: bool = False,
 ) -> Spec:
     """Return the checked spec.
 
@@ -37,6 +29,8 @@ def load(
         source: Path of a TOML file, name of a ready-made spec, or the same tables as a mapping.
         overrides: ``key=value`` texts (or a mapping), applied before checking.
         allow_outside: Whether data files may lie outside the spec's folder.
+        data_alone: Whether neither gates nor ``[network]`` are needed, as for
+            :func:`symreln.explain`.
 
     Raises:
         SpecError: Something is wrong; every problem found is listed.
@@ -47,7 +41,8 @@ def load(
     """
     if isinstance(source, Mapping):
         folder = Folder(allow_outside=allow_outside)
-        return read_spec(source, tasks=TASKS, folder=folder, overrides=overrides)
+        more = {"overrides": overrides, "data_alone": data_alone}
+        return read_spec(source, tasks=TASKS, folder=folder, **more)
     if not isinstance(source, str | os.PathLike) or isinstance(os.fspath(source), bytes):
         raise _refused(source, "load")
     name = os.fspath(source)
@@ -63,27 +58,8 @@ def load(
         origin=Origin(file=f"{name} (ready-made)" if ready_made else visible(name), text=text),
         folder=Folder(path=path.parent, allow_outside=allow_outside),
         overrides=overrides,
+        data_alone=data_alone,
     )
-
-
-def load_data(source: str, overrides: Sequence[str] = (), *, allow_outside: bool = False) -> Spec:
-    """Return the checked spec of a file or a name; one of data alone needs no ``[network]``.
-
-    Args:
-        source: As of :func:`load`.
-        overrides: As of :func:`load`.
-        allow_outside: As of :func:`load`.
-
-    Raises:
-        SpecError: Something is wrong; every problem found is listed.
-    """
-    path, stood_in = Path(source), ()
-    if source not in SPECS and path.is_file():
-        named = {*read_toml(path)[0], *(text.partition(".")[0].strip() for text in overrides)}
-        # Gates from the data are those of a network, which nobody has described yet.
-        stood_in = () if named & {"network", "pathway", "node", "edge"} else _ANY_NETWORK
-    spec = load(source, [*stood_in, *overrides], allow_outside=allow_outside)
-    return replace(spec, network=None) if stood_in else spec
 
 
 def spec_of(asked: Spec | str | os.PathLike[str], where: str) -> Spec:

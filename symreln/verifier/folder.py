@@ -22,9 +22,11 @@ from .reading import parsed, read_bytes, read_json
 CERTIFICATE: Final = "certificate.json"
 #: A document that renders again to every format.
 DOCUMENT: Final = "document.json"
-JSON_FILES: Final = ("derivation.json", "validation.json", DOCUMENT)
+EXPLAINED: Final = "explanation.json", "explanation-document.json"
+JSON_FILES: Final = ("derivation.json", "validation.json", DOCUMENT, *EXPLAINED)
 #: Documents that must say their provenance; of other formats those do that hold it at their end.
-_SEALED: Final = ("derivation.tex", "derivation.html")
+_STEMS: Final = ("derivation", "explanation")
+_SEALED: Final = tuple(f"{stem}{suffix}" for stem in _STEMS for suffix in (".tex", ".html"))
 #: The last line of a document: a comment, whatever signs begin and end one there.
 Files = Mapping[str, bytes]
 NONE: Final[Files] = {}
@@ -78,7 +80,7 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
             level = verdict.get("level") if isinstance(verdict, dict) else known
             if known not in (None, level):
                 _refuse(path, f"has another verdict, {level!r}")
-    for path in sorted(folder.glob("derivation.*")):
+    for path in sorted(path for stem in _STEMS for path in folder.glob(f"{stem}.*")):
         text, _, last = read_bytes(path).rstrip(b"\n").rpartition(b"\n")
         found = _LAST.fullmatch(last)
         if found or path.name in _SEALED:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.errors import InputError, SpecError
+from symreln.errors import CertificateError, InputError, SpecError
 from symreln.explanation.history import read_history
 from symreln.explanation.recorded import recorded
 from tests.cli.command import command
@@ -123,10 +123,23 @@ def test_its_files_are_derived_again(explained, tmp_path):
     assert modes == [(m.s, m.d_eff) for m in explained.derivation.modes]
     said = json.loads((tmp_path / "explanation.json").read_text())
     assert said["format"] == "symreln-explanation/1"
+    assert "\n# init_std and learning_rate were measured on" in (tmp_path / "spec.toml").read_text()
+    assert sr.open(tmp_path).spec.network == explained.to_spec().network
     page = (tmp_path / "explanation.html").read_text()
     assert "The network explained" in page
     assert "4 within 1" in page
     assert r"\section" in (tmp_path / "explanation.tex").read_text()
+
+
+@pytest.mark.parametrize("name", ["explanation.json", "spec.toml", "explanation.html"])
+def test_its_folder_is_verified(explained, tmp_path, name):
+    """Nothing is left uncovered, and nothing can be changed."""
+    explained.save(tmp_path)
+    assert not any("not covered" in line for line in sr.verify(tmp_path))
+    changed = tmp_path / name
+    changed.write_text(changed.read_text().replace("0", "1", 1))
+    with pytest.raises(CertificateError, match=name):
+        sr.verify(tmp_path)
 
 
 def test_biases_descend_with_the_units():
