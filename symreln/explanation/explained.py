@@ -216,6 +216,8 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     prediction, why = None, ""
     try:
         prediction = predict_training(numbers)
+        if not np.isfinite(prediction.loss).all():
+            prediction, why = None, "descent on these gates diverges at the network's rate"
     except (InputError, NotSupportedError) as error:
         why = str(error)
     run = _run(history, found, gates, looks)

@@ -171,6 +171,20 @@ def test_a_rate_that_is_given_is_the_one_that_is_replayed(history):
     assert told["replay"][-1]["max_abs_over_initial"] > 0.3
 
 
+def test_large_initial_weights_may_have_no_theory():
+    """Of seven gates that all learn the same a step is too large; all else is said."""
+    x = np.random.default_rng(0).standard_normal((12, 2))
+    x[:, 1] = 1
+    network = trained(x, np.sign(x[:, 0]), hidden=100, rate=0.2, steps=61, std=0.3)
+    explanation = sr.explain(network, x, np.sign(x[:, 0]))
+    told = explanation.to_json()
+    assert len(told["units"]) == 7
+    assert told["theory"]["judged"] is told["theory"]["max_abs_over_initial"] is None
+    assert "diverges" in told["theory"]["why_not"]
+    assert {row["assumption"]: row for row in told["left"]}["gates that stay"]["distance_after"] < 1e-9
+    assert any("theory of these gates: none" in line for line in explanation.lines())
+
+
 @pytest.mark.parametrize(("rate", "said"), [(RATE / 2, "is 0.5 times"), (RATE, "is 4 times")])
 def test_a_rate_that_is_not_of_the_weights_is_said(history, rate, said):
     """The second is that of a sum over the four samples."""
