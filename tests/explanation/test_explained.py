@@ -181,7 +181,8 @@ def test_large_initial_weights_may_have_no_theory():
     assert len(told["units"]) == 7
     assert told["theory"]["judged"] is told["theory"]["max_abs_over_initial"] is None
     assert "diverges" in told["theory"]["why_not"]
-    assert {row["assumption"]: row for row in told["left"]}["gates that stay"]["distance_after"] < 1e-9
+    left = {row["assumption"]: row for row in told["left"]}
+    assert left["gates that stay"]["distance_after"] < 1e-9
     assert any("theory of these gates: none" in line for line in explanation.lines())
 
 
