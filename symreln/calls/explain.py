@@ -247,12 +247,11 @@ def explain(
         >>> sorted(unit["gate"] for unit in found.to_json()["units"])
         ['/01/', '/10/', '0//1', '1//0']
     """
-    with read_history(checkpoints) as history:
-        return _explain(history, spec, Y, network, samples)
+    return _explain(read_history(checkpoints), spec, Y, network, samples)
 
 
 def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) -> Explanation:
-    """Explain an open history; arguments as above."""
+    """Explain a history; arguments as above."""
     plain = {"hidden": history.hidden, "init_std": 1, "learning_rate": 1, "steps": 2}
     drawn, whole = None, 0
     if targets is not None:

@@ -21,7 +21,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-from typing import IO, Any, Literal, Self
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -55,11 +55,6 @@ _STACK = """Stack checkpoints:
     b1, b2 = (np.stack([s[name].numpy() for s in states]) for name in ("0.bias", "2.bias"))
     np.savez("history.npz", steps=steps, W1=W1, W2=W2, b1=b1, b2=b2)"""
 
-_Heads = Mapping[str, tuple[tuple[int, ...], np.dtype]]
-"""Shape and type of every array."""
-_Load = Callable[[str], Any]
-"""Returns an array, or what reads ``[a:b]``, these checkpoints alone, from a file."""
-
 
 @record(eq=False)
 class History:
@@ -82,11 +77,11 @@ class History:
     hidden: int
     inputs: int
     outputs: int
-    losses: NDArray[np.float64] | None = None
-    biased: bool = False
-    output_bias: NDArray[np.float64] | None = None
-    name: str = "history"
-    _stored: dict[str, Any] = field(default_factory=dict, repr=False)
+    losses: NDArray[np.float64] | None
+    biased: bool
+    output_bias: NDArray[np.float64] | None
+    name: str
+    _stored: Mapping[str, Any] = field(repr=False)
 
     def weights(self, place: int, dtype: DTypeLike = np.float64) -> tuple[NDArray, NDArray]:
         """Read the weights of one checkpoint.
@@ -99,28 +94,12 @@ class History:
             W1 of shape (H, inputs) and W2 of shape (n_y, H).
 
         Raises:
-            InputError: The history is closed.
             IndexError: There is no such checkpoint.
         """
-        if not self._stored:
-            msg = f"{self.name}: it is closed. Read it again with read_history."
-            raise InputError(msg)
         at = range(len(self.steps))[place]
         rows = {k: np.array(v[at : at + 1][0], dtype=dtype) for k, v in self._stored.items()}
         first = np.column_stack([rows["W1"], rows["b1"]]) if self.biased else rows["W1"]
         return first, rows["W2"]
-
-    def close(self) -> None:
-        """Let go of the file; what was unpacked of it is deleted."""
-        self._stored.clear()
-
-    def __enter__(self) -> Self:
-        """Return itself; the ``with`` statement closes it."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
 
 
 def read_history(source: Mapping[str, Any] | str | os.PathLike[str]) -> History:
@@ -152,14 +131,12 @@ def read_history(source: Mapping[str, Any] | str | os.PathLike[str]) -> History:
     name = "history" if path is None else visible(str(path))
     with _placed(name):
         if path is not None:
-            return _checked(*_in_file(path), name)
+            return _checked(_in_file(path), name)
         hint = "A torch module is recorded while it is trained: recorder(model, every=…)."
         if not isinstance(source, Mapping):
             raise Finding(type(source).__name__, f"a mapping of arrays, {_FORMS}", hint)
         _check_names([str(key) for key in source])
-        arrays = {key: _array(source, key) for key in source}
-        heads = {key: (array.shape, array.dtype) for key, array in arrays.items()}
-        return _checked(heads, arrays.__getitem__, name)
+        return _checked({key: _array(source, key) for key in source}, name)
 
 
 def check_history(history: History, inputs: int, outputs: int) -> None:
@@ -205,31 +182,34 @@ def _placed(name: str) -> Iterator[None]:
 # -- what is in the arrays -------------------------------------------------------------------------
 
 
-def _checked(heads: _Heads, load: _Load, name: str) -> History:
+def _checked(arrays: Mapping[str, Any], name: str) -> History:
     """Return the history in arrays: all shapes are checked before numbers are read.
 
     Raises:
         Finding: They are no history.
     """
-    for each, (shape, dtype) in heads.items():
-        _check_head(each, shape, dtype)
-    _check_shapes({each: shape for each, (shape, _) in heads.items()})
-    steps = _steps(load("steps")[:])
-    losses = np.array(load("losses")[:], dtype=float) if "losses" in heads else None
+    for each, array in arrays.items():
+        _check_head(each, array.shape, array.dtype)
+    _check_shapes({each: array.shape for each, array in arrays.items()})
+    steps = _steps(arrays["steps"][:])
+    losses, output_bias = (
+        np.array(arrays[each][:], dtype=float) if each in arrays else None
+        for each in ("losses", "b2")
+    )
     for place, loss in enumerate(() if losses is None else losses):
         expected = "finite losses, none of them negative"
         need(0 <= loss < np.inf, f"{loss} at {_at(place, steps)}", expected, "", "losses")
-    stored = {each: load(each) for each in ("W1", "W2", "b1", "b2") if each in heads}
+    stored = {each: arrays[each] for each in ("W1", "W2", "b1", "b2") if each in arrays}
     _check_weights(stored, steps)
-    _, hidden, inputs = heads["W1"][0]
+    _, hidden, inputs = arrays["W1"].shape
     return History(
         steps=steps,
         hidden=hidden,
-        inputs=inputs + ("b1" in stored),
-        outputs=heads["W2"][0][1],
+        inputs=inputs + ("b1" in arrays),
+        outputs=arrays["W2"].shape[1],
         losses=losses,
-        biased="b1" in stored,
-        output_bias=np.array(stored["b2"][:], dtype=float) if "b2" in stored else None,
+        biased="b1" in arrays,
+        output_bias=output_bias,
         name=name,
         _stored=stored,
     )
@@ -361,8 +341,8 @@ def _array(source: Mapping[Any, Any], name: str) -> NDArray:
         return np.asarray(value)
 
 
-def _in_file(path: Path) -> tuple[_Heads, _Load]:
-    """Return what a file says about its arrays, and what reads them.
+def _in_file(path: Path) -> Mapping[str, _Stored]:
+    """Return the arrays in a file.
 
     Raises:
         Finding: It is missing, damaged, too large or of another kind.
@@ -379,7 +359,19 @@ def _in_file(path: Path) -> tuple[_Heads, _Load]:
     raise Finding(found, _FORMS, _AGAIN)
 
 
-def _in_npz(path: Path) -> tuple[_Heads, _Load]:
+@record(eq=False)
+class _Stored:
+    """An array in a file, of which ``read`` reads ``[a:b]``, these checkpoints alone."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    read: Callable[[slice], NDArray]
+
+    def __getitem__(self, place: slice) -> NDArray:
+        return self.read(place)
+
+
+def _in_npz(path: Path) -> Mapping[str, _Stored]:
     with _loading("a file", "an NPZ file", _AGAIN), zipfile.ZipFile(path) as archive:
         entries = {each.filename.removesuffix(".npy"): each for each in archive.infolist()}
         if any(name.endswith("data.pkl") for name in entries):
@@ -389,79 +381,55 @@ def _in_npz(path: Path) -> tuple[_Heads, _Load]:
         room = min(_MOST_UNPACKED, shutil.disk_usage(tempfile.gettempdir()).free)
         hint = "Arrays of numpy.savez, without compression, are not unpacked and need no room."
         need(size <= room, f"{size} bytes after unpacking", f"at most {room}", hint)
-        heads = {}
-        for name, entry in entries.items():
-            with archive.open(entry) as stream:
-                shape, _, dtype = _npy_header(stream)
-                found, due = entry.file_size - stream.tell(), prod(shape) * dtype.itemsize
-                fits = found == due or dtype.kind == "O"  # objects are refused by their type
-                need(fits, f"{found} bytes", f"{due} for {shape} of {dtype}", _AGAIN, name)
-                heads[name] = shape, dtype
-    return heads, lambda name: _mapped(path, entries[name])
+        return {name: _unpacked(path, archive, name, entry) for name, entry in entries.items()}
 
 
-def _npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = npy.read_magic(stream)
-    need(version == (1, 0), f"format version {version}", "version 1.0 of NPY", _AGAIN)
-    return npy.read_array_header_1_0(stream)
-
-
-@record(eq=False)
-class _Mapped:
-    """An array in a file, mapped anew for each reading: pages that stay would count as memory."""
-
-    file: IO[bytes]
-    dtype: np.dtype
-    start: int
-    shape: tuple[int, ...]
-    order: Literal["F", "C"]
-
-    def __getitem__(self, place: slice) -> NDArray:
-        mapped = np.memmap(self.file, self.dtype, "r", self.start, self.shape, self.order)
-        return np.array(mapped[place])
-
-
-def _mapped(path: Path, entry: zipfile.ZipInfo) -> _Mapped:
+def _unpacked(path: Path, archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> _Stored:
     """Return an array of an NPZ file, which lies there or, compressed, in a temporary file."""
-    with (
-        _loading(f"the array {quoted(entry.filename)}", "an NPZ file", _AGAIN),
-        zipfile.ZipFile(path) as archive,
-        archive.open(entry) as stream,
-        ExitStack() as files,
-    ):
-        shape, fortran, dtype = _npy_header(stream)
+    with archive.open(entry) as stream, ExitStack() as files:
         if packed := entry.compress_type:
             file, start = files.enter_context(tempfile.TemporaryFile()), 0
         else:
             file = files.enter_context(path.open("rb"))
             file.seek(entry.header_offset + 26)  # a member's own header has texts of any length
-            lengths = struct.unpack("<HH", file.read(4))
-            start = entry.header_offset + 30 + sum(lengths) + stream.tell()
+            start = entry.header_offset + 30 + sum(struct.unpack("<HH", file.read(4)))
         while piece := stream.read(_PIECE):  # to its end, where zipfile compares the check sum
             if packed:
                 file.write(piece)
-        order = "F" if fortran else "C"
-        array = _Mapped(file=file, dtype=dtype, start=start, shape=shape, order=order)
+        file.seek(start)
+        version = npy.read_magic(file)
+        need(version == (1, 0), f"format version {version}", "version 1.0 of NPY", _AGAIN)
+        shape, fortran, dtype = npy.read_array_header_1_0(file)
+        begin, due, order = file.tell(), prod(shape) * dtype.itemsize, "F" if fortran else "C"
+        found = start + entry.file_size - begin
+        fits = found == due or dtype.kind == "O"  # objects are refused by their type
+        need(fits, f"{found} bytes", f"{due} for {shape} of {dtype}", _AGAIN, name)
+
+        def read(place: slice) -> NDArray:  # mapped anew: pages that stay would count as memory
+            return np.array(np.memmap(file, dtype, "r", begin, shape, order)[place])
+
+        array = _Stored(shape=shape, dtype=dtype, read=read)
         weakref.finalize(array, files.pop_all().close)  # which deletes a temporary file
     return array
 
 
-def _in_safetensors(path: Path) -> tuple[_Heads, _Load]:
+def _in_safetensors(path: Path) -> Mapping[str, _Stored]:
     hint = "Install it: pip install 'symreln[safetensors]'; or write an NPZ file with numpy.savez."
     there = find_spec("safetensors") is not None
     need(there, "a safetensors file", "the package safetensors, which reads it", hint)
     with _loading("a file", "a safetensors file", "Write it again with save_file."):
         file = import_module("safetensors").safe_open(str(path), framework="numpy")
         _check_names(names := file.keys())
-        views, heads = {name: file.get_slice(name) for name in names}, {}
-        for name, view in views.items():
-            kind = view.get_dtype()
+        arrays = {}
+        for name in names:
+            view = file.get_slice(name)
+            kind, shape = view.get_dtype(), tuple(view.get_shape())
             plain = re.fullmatch(r"([FIU])(8|16|32|64)", kind)
             if plain is None:
                 raise Finding(f"entries of type {kind}", _REAL, "tensor.float() converts it.", name)
             dtype = np.dtype(f"{plain[1].lower()}{int(plain[2]) // 8}")
-            heads[name] = tuple(view.get_shape()), dtype
-    return heads, views.__getitem__
+            arrays[name] = _Stored(shape=shape, dtype=dtype, read=view.__getitem__)
+        return arrays
 
 
 @contextmanager

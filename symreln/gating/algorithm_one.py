@@ -82,38 +82,31 @@ class _NetworkGates(Result):
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        seeds, every = self.networks["seeds"], counted(self.networks["every"], "update")
+        seeds, count = self.networks["seeds"], len(self.centroids)
+        every = counted(self.networks["every"], "update")
         yield f"{counted(seeds, 'network')}, one look every {every}"
         best = sorted(self.silhouettes.items(), key=lambda each: -each[1])[:_SHOWN_SCORES]
-        how = "; ".join(f"{count}: {score:.3f}" for count, score in best)
-        count = len(self.centroids)
-        how = f"mean silhouettes {how}" if best else "given"
-        if best and count == _MOST_CLUSTERS:
-            how += "; more may be better"
-        yield f"K = {count} clusters ({how})"
+        how = ", ".join(f"{score:.3f} with {tried}" for tried, score in best) or "K is given"
+        more = "; more may be better" if best and count == _MOST_CLUSTERS else ""
+        yield f"{counted(count, 'cluster')}, mean silhouettes: {how}{more}"
         for each in self.centroids[:_SHOWN_CLUSTERS]:
             partial = counted(len(each["partial"]), "sample")
-            beside = f", partial on {partial}" if each["partial"] else ""
-            yield f"  {_shown(each['pattern'])}  share {each['share']:.3f}{beside}"
+            yield f"  {_shown(each['pattern'])}  share {each['share']:.3f}, partial on {partial}"
         for name, apart in self.spec_gates.items():
             differs = f"not found, the nearest gate differs on {counted(apart, 'sample')}"
             yield f"{name} of the spec: {differs if apart else 'found'}"
         if self.stability is not None:
             sizes = ", ".join(f"K = {k} in {n}" for k, n in self.stability["clusters"].items())
-            yield f"of {seeds} runs, each alone: {sizes}"
             hits = self.stability["runs_with_all_spec_gates"]
-            if hits is not None:
-                yield f"  all gates of the spec in {hits} of {seeds}"
-        exact, agreement = (self.coverage[name][-1] for name in ("exact", "agreement"))
+            found = "" if hits is None else f"; all gates of the spec in {hits} of {seeds}"
+            yield f"of {seeds} runs, each alone: {sizes}{found}"
+        exact, agreement = (percent(self.coverage[name][-1]) for name in ("exact", "agreement"))
+        yield (
+            f"of the units' weight, {exact} has exactly one of these gates at the last look; a "
+            f"unit agrees with its nearest gate on {agreement} of the samples"
+        )
         error, floor = (percent(self.replay[name]) for name in ("mean", "seed_floor"))
-        yield (
-            f"of the units' weight, {percent(exact)} has exactly one of these gates at the last "
-            f"look; a unit agrees with its nearest gate on {percent(agreement)} of the samples"
-        )
-        yield (
-            f"replay of {_REPLAYED} networks not clustered: {error} of L(0); networks of other "
-            f"seeds: {floor}"
-        )
+        yield f"replay of {_REPLAYED} other networks: {error} of L(0); other seeds: {floor}"
         if self.selectivity is not None:
             yield from _selectivity_lines(self.selectivity)
 

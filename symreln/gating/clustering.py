@@ -9,7 +9,6 @@ Sources: Lloyd 1982; k-means++ starts, Arthur and Vassilvitskii 2007; silhouette
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from math import log
 
@@ -65,11 +64,6 @@ class Clustering:
         apart = squared_distances(self.rows.values, self.centroids)
         own = np.take_along_axis(apart, self.labels[:, None], axis=1)[:, 0]
         return float(own @ self.rows.weights / self.rows.weights.sum())
-
-    def ordered(self, order: np.ndarray) -> Clustering:
-        """Return the clusters in another order."""
-        labels = np.argsort(order)[self.labels]
-        return replace(self, centroids=self.centroids[order], labels=labels)
 
     @property
     def gates(self) -> np.ndarray:
@@ -143,8 +137,8 @@ def _lloyd(rows: GateRows, centroids: np.ndarray) -> Clustering:
         if (labels == before).all():
             break
         centroids = _means(rows, labels, len(centroids))
-    found = Clustering(rows=rows, centroids=centroids, labels=labels)
-    return found.ordered(np.argsort(-found.weights, kind="stable"))
+    order = np.argsort(-np.bincount(labels, rows.weights), kind="stable")
+    return Clustering(rows=rows, centroids=centroids[order], labels=np.argsort(order)[labels])
 
 
 def _fill_empty(labels: np.ndarray, distances: np.ndarray, clusters: int) -> None:

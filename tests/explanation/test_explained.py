@@ -273,8 +273,7 @@ def test_weights_that_do_not_descend_need_a_rate():
 
 def test_a_look_says_what_the_units_leave(history):
     """The loss of the weights, by hand; and its error where samples are drawn."""
-    with read_history(history) as read:
-        found = recorded(read, X.T, Y[None])
+    found = recorded(read_history(history), X.T, Y[None])
     w, b = history["W1"][-1], history["W2"][-1]
     left = Y - (b @ np.maximum(w @ X.T, 0))[0]
     assert found.losses[-1] == pytest.approx(0.5 * np.mean(left**2), rel=1e-12)
