@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symreln.errors import InputError, InputTypeError
 from symreln.specs.arguments import whole_number
@@ -28,9 +28,8 @@ class Recorder:
 
     def __init__(self, layers: Sequence[Any], every: int) -> None:
         self._layers, self._every, self._count = layers, every, 0
-        self._steps: list[int] = []
-        self._losses: list[float | None] = []
-        self._arrays: dict[str, list[NDArray]] = {}
+        self._losses = list[float | None]()
+        self._arrays = defaultdict[str, list[Any]](list)
         self._record()
 
     def step(self, loss: Any = None) -> None:
@@ -44,40 +43,38 @@ class Recorder:
         Raises:
             InputTypeError: The loss is no number.
         """
-        if self._count == self._steps[-1]:
+        if self._count == self._arrays["steps"][-1]:
             self._losses.append(None if loss is None else _number(loss))
         self._count += 1
         if self._count % self._every == 0:
             self._record()
 
     @property
-    def history(self) -> dict[str, NDArray]:
+    def history(self) -> dict[str, Any]:
         """What was recorded, as :func:`symreln.explanation.history.read_history` takes it.
 
         Where every loss was given there are ``losses``. The loss of a checkpoint comes with the
         step after it, so that the last checkpoint is left out until then.
         """
-        count, losses = len(self._steps), {}
-        if self._losses and None not in self._losses:
-            count, losses = len(self._losses), {"losses": np.array(self._losses)}
-        weights = {name: np.stack(arrays[:count]) for name, arrays in self._arrays.items()}
-        return {"steps": np.array(self._steps[:count]), **weights, **losses}
+        given = bool(self._losses) and None not in self._losses
+        known = self._arrays | ({"losses": self._losses} if given else {})
+        count = min(map(len, known.values()))
+        return {name: np.array(values[:count]) for name, values in known.items()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what was recorded as an NPZ file, which is named ``path``."""
-        arrays: dict[str, Any] = {**self.history}
         with open(path, "wb") as file:  # to a path NumPy would add .npz
-            np.savez(file, **arrays)
+            np.savez(file, **self.history)
 
     def _record(self) -> None:
-        self._steps.append(self._count)
+        self._arrays["steps"].append(self._count)
         for number, layer in enumerate(self._layers, start=1):
             for name, tensor in ((f"W{number}", layer.weight), (f"b{number}", layer.bias)):
                 if tensor is not None:
                     values = tensor.detach().cpu()
                     values = values if "float64" in str(values.dtype) else values.float()
                     # A copy: on the processor the array would be the weights, which change.
-                    self._arrays.setdefault(name, []).append(np.array(values.numpy()))
+                    self._arrays[name].append(np.array(values.numpy()))
 
 
 def recorder(model: Any, *, every: int) -> Recorder:
@@ -114,8 +111,7 @@ def recorder(model: Any, *, every: int) -> Recorder:
             "weights are recorded by hand: docs/explain.md."
         )
         raise InputTypeError(msg)
-    layers = _layers(model, torch.nn)
-    first, second = layers
+    first, second = layers = _layers(model, torch.nn)
     if any(torch.nn.parameter.is_lazy(layer.weight) for layer in layers):
         raise _refused("a layer without weights as yet", "Call the model once before.")
     if first.out_features != second.in_features:
