@@ -18,7 +18,7 @@ from symreln.calls.gates import gates_toml
 from symreln.errors import InputError, NotSupportedError
 from symreln.explanation.explained import Explained, explained, network_of_weights
 from symreln.explanation.history import check_history, read_history
-from symreln.explanation.page import SHARES, blocks, sentences, sketches
+from symreln.explanation.page import SHARES, blocks, sentences, share, sketches
 from symreln.explanation.recorded import recorded
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
@@ -160,10 +160,10 @@ class Explanation(AbstractAnswer):
                 f"{percent(drop.loss_before)} to {percent(round(drop.loss_after, 6))} of L(0)"
             )
         for row in self.found.left:
-            if row.distance_before is not None and row.distance_after is not None:
+            if row.gain is not None:
                 yield (
-                    f"  {row.assumption}: {percent(round(row.distance_before, 6))} of L(0) off; "
-                    f"{row.replaced_by}: {percent(round(row.distance_after, 6))}"
+                    f"  {row.assumption}: {share(row.distance_before)} of L(0) off; "
+                    f"{row.replaced_by}: {share(row.distance_after)}"
                 )
 
     def _said(self) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Window:
         begin: Its first step.
         end: Its last step.
         shares: Share of the weight ‖w‖‖b‖ at its end of the units nearest to each gate, by name.
-        exact: Share of those that have one of these gates on all samples.
+        exact: Share of those that have one of these gates on all samples off its boundary.
     """
 
     begin: int
@@ -80,6 +80,12 @@ class Left:
     distance_before: float | None
     distance_after: float | None
     why_not: str = ""
+
+    @property
+    def gain(self) -> float | None:
+        """By how much it comes nearer, over L(0)."""
+        before, after = self.distance_before, self.distance_after
+        return None if before is None or after is None else before - after
 
 
 @record(eq=False)
@@ -115,15 +121,26 @@ class Explained:
     @cached_property
     def left(self) -> tuple[Left, ...]:
         """What is left of the loss, each assumption replaced alone."""
-        return tuple(self._left())
+        return (*self.left_by_theory, *self._left_by_units())
 
     def far(self, losses: np.ndarray) -> float:
         """Return the distance of a curve at every step to the network's loss at its looks."""
         at = losses[self.found.steps]
         return compare(at, self.found.losses).max_abs_over_initial
 
-    def _left(self) -> Iterator[Left]:
-        prediction, points, whole = self.prediction, self.replayed.points, self.replayed.whole
+    @cached_property
+    def left_by_theory(self) -> tuple[Left, ...]:
+        """What the theory of its gates leaves."""
+        return tuple(self._left_by_theory())
+
+    @property
+    def _long(self) -> str:
+        """Why all units are not replayed, or ""."""
+        whole = self.replayed.whole
+        return "" if whole is not None else "a replay of all units takes minutes on these data"
+
+    def _left_by_theory(self) -> Iterator[Left]:
+        prediction, whole = self.prediction, self.replayed.whole
         fixed, unmoved = self.replayed.fixed, self.replayed.unmoved
         judged = None if prediction is None else self.far(prediction.loss)
         begin = f"at step {self.found.steps[self.found.begins]}"
@@ -134,13 +151,12 @@ class Explained:
                 distance_before=self.far(prediction.closed_loss),
                 distance_after=self.far(prediction.reduced),
             )
-        long = "" if whole is not None else "a replay of all units takes minutes on these data"
         yield Left(
             assumption="alignment, and a start from the initialisation distribution",
             replaced_by=f"the network's own units {begin}, each with its nearest gate for good",
             distance_before=judged,
             distance_after=fixed if unmoved is None else unmoved,
-            why_not=self.why_not or long,
+            why_not=self.why_not or self._long,
         )
         if unmoved is not None:
             yield Left(
@@ -154,8 +170,11 @@ class Explained:
             replaced_by="units that move between gates",
             distance_before=fixed,
             distance_after=None if whole is None else whole.distance,
-            why_not=long,
+            why_not=self._long,
         )
+
+    def _left_by_units(self) -> Iterator[Left]:
+        points, whole = self.replayed.points, self.replayed.whole
         fewer = [p for p in points if p.way == "neurons"], [p for p in points if p.way == "moments"]
         if all(fewer):
             directions, spread = (each[-1] for each in fewer)
@@ -178,7 +197,7 @@ class Explained:
             replaced_by="nothing",
             distance_before=None if whole is None else whole.distance,
             distance_after=None,
-            why_not=long or "batches and the optimiser's state are not among the weights",
+            why_not=self._long or "batches and the optimiser's state are not among the weights",
         )
 
 
@@ -308,6 +327,9 @@ def _windows(
     drops = drops_of(found.at_all_steps(found.losses), begin)
     ends = sorted({begin, *(end for _, (_, end), _ in drops), last})
     pathways = spec.pathways
+    bound = np.zeros(gates.shape, dtype=bool)
+    for place, pathway in enumerate(pathways):
+        bound[place, list(pathway.boundary)] = True
     steps = np.array([look.step for look in looks])
     before = 0
     for end in ends:
@@ -315,7 +337,7 @@ def _windows(
         seen, weight = look.seen(found.x), look.sizes(found.x)
         total = weight.sum() or 1.0
         shares = np.bincount(nearest_gates(seen, gates), weight, len(gates)) / total
-        same = ((seen > 0)[:, None, :] == (gates > 0)[None]).all(axis=2).any(axis=1)
+        same = (((seen > 0)[:, None, :] == (gates > 0)) | bound).all(axis=2).any(axis=1)
         yield Window(
             begin=before,
             end=end,

@@ -11,6 +11,7 @@ from symreln.base.rounding import percent, positional
 from symreln.base.summaries import few
 from symreln.document.document_model import Block, Figure, Items, Section, Strong, Table
 from symreln.document.typeset import say, typeset
+from symreln.explanation.recorded import LARGE
 from symreln.report.looks import line_style, points
 from symreln.report.plots import loss_curve, loss_panel, timeline_sketch
 from symreln.report.sketch import Curve, Panel, Sketch
@@ -33,13 +34,13 @@ def sentences(found: Explained) -> Iterator[str]:
     replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
     hidden = len(found.units.network.looks[0].units[0])
     needed = dict[int, float]()  # of several shares with as many units the least
-    for share in SHARES:
-        count = replayed.needed(share)
+    for within in SHARES:
+        count = replayed.needed(within)
         if count not in (None, hidden):
-            needed.setdefault(count, share)
+            needed.setdefault(count, within)
     own = f"replayed from the network's own weights at step {begin}"
     if needed:
-        told = ", ".join(f"{n} within {percent(share)}" for n, share in needed.items())
+        told = ", ".join(f"{n} within {percent(within)}" for n, within in needed.items())
         yield (
             f"units that have the loss of all {hidden}, {own}, those of nearly one direction taken "
             f"together: {told} of L(0)"
@@ -59,7 +60,12 @@ def sentences(found: Explained) -> Iterator[str]:
     names, held = [each.name for each in found.units.units], found.windows[0].shares
     strong = sorted(names, key=lambda name: -held[name])
     strong = [f"{name} {percent(held[name])}" for name in strong if held[name] > 1 - HELD]
-    yield f"gates: {few(names, 6)}; of the weight at step {found.windows[0].end} {few(strong, 6)}"
+    first, last = found.windows[0], found.windows[-1]
+    yield (
+        f"gates: {few(names, 6)}; of the weight at step {first.end} {few(strong, 6)}; units that "
+        f"have one of them exactly hold {share(first.exact)} then, {share(last.exact)} at step "
+        f"{last.end}"
+    )
     if found.prediction is not None:
         kind = "closed forms" if found.prediction.judged == "closed" else "integrated reduction"
         yield (
@@ -79,7 +85,21 @@ def sentences(found: Explained) -> Iterator[str]:
             "law of gates: the predicted share of the weight with the first gates differs from "
             f"the network's by at most {found.law.distance:.2g}"
         )
+    parts = [row for row in found.left_by_theory if row.gain is not None]
+    if parts:
+        most = max(parts, key=lambda row: row.gain or 0.0)
+        yield (
+            f"of what this theory leaves most is {most.assumption}: "
+            f"{share(most.distance_before)} of L(0) off, and with {most.replaced_by} "
+            f"{share(most.distance_after)}"
+        )
     yield from _descent(found)
+    if (begun := found.found.outputs[0]) > LARGE:
+        yield (
+            f"at the first checkpoint, step {found.found.steps[0]}, outputs are {share(begun)} of "
+            "the targets by norm: what came before is not seen, and the theory, which begins with "
+            "small weights, is of another training. Record from step 0"
+        )
 
 
 def _descent(found: Explained) -> Iterator[str]:
@@ -88,13 +108,15 @@ def _descent(found: Explained) -> Iterator[str]:
     if measured is None:
         change = "the weights do not change as by gradient descent on all samples"
     else:
-        off = percent(round(found.found.off, 6))
+        off = share(found.found.off)
         change = (
             "the weights change as by gradient descent on all samples with the learning rate "
             f"{measured:.4g} of the mean loss, but for {off} of the change"
         )
+        if found.found.off > _OTHER:
+            change += ", which mini-batches, momentum or another optimiser make"
     if whole is not None:
-        left = percent(round(whole.distance, 6))
+        left = share(whole.distance)
         change += f"; all units replayed with the rate {found.rate:.4g} are {left} of L(0) off"
     yield change
 
@@ -128,7 +150,8 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
         Figure(
             name="loss",
             alt="Loss of the network and of the theory over training.",
-            caption="Loss of the recorded weights (dots) and of the theory with their gates.",
+            caption="Loss of the recorded weights (dots), of the theory with their gates, and of "
+            "the replay of few units that is nearest.",
         ),
         *([_needed_figure()] if found.replayed.points else []),
         found.units.table(
@@ -154,8 +177,13 @@ def _needed_figure() -> Figure:
         name="needed",
         alt="Distance of replays against the number of units.",
         caption="Largest |ΔL| over L(0) of replays from the network's own weights, against the "
-        "number of units.",
+        "number of units, and of the theory of its gates.",
     )
+
+
+def share(value: float | None) -> str:
+    """Return a share as a percentage; below a millionth it is none."""
+    return "–" if value is None else percent(round(value, 6))
 
 
 def _windows(found: Explained) -> Table:
@@ -163,7 +191,7 @@ def _windows(found: Explained) -> Table:
     return Table(
         header=("gate", *(f"to {window.end}" for window in shown)),
         rows=tuple(
-            (unit.name, *(percent(window.shares[unit.name]) for window in shown))
+            (unit.name, *(share(window.shares[unit.name]) for window in shown))
             for unit in found.units.units
         ),
         caption="Share of the weight of the units nearest to each gate, at the ends of the windows "
@@ -173,17 +201,14 @@ def _windows(found: Explained) -> Table:
 
 
 def _left(found: Explained) -> Table:
-    def text(value: float | None) -> str:
-        return "–" if value is None else percent(round(value, 6))
-
     return Table(
         header=("assumed", "replaced by", "before", "after"),
         rows=tuple(
             (
                 each.assumption,
                 each.replaced_by if not each.why_not else f"not tried: {each.why_not}",
-                text(each.distance_before),
-                text(each.distance_after),
+                share(each.distance_before),
+                share(each.distance_after),
             )
             for each in found.left
         ),
@@ -236,8 +261,12 @@ def sketches(found: Explained) -> tuple[Sketch, ...]:
     if found.replayed.points:
         counts = np.array([point.count for point in found.replayed.points], dtype=float)
         errors = np.array([max(point.distance, 1e-6) for point in found.replayed.points])
-        needed = Curve(x=counts, y=errors, style=points("gdln") | {"linewidth": 1.0})
-        panel = Panel(x="units", y="max |ΔL|/L(0)", curves=(needed,), log="xy")
+        style = points("gdln") | {"linewidth": 1.0}
+        needed = [Curve(x=counts, y=errors, style=style, label="replay of so many units")]
+        if found.prediction is not None:
+            far, ends = found.far(found.prediction.loss), counts[[0, -1]]
+            needed.append(loss_curve("theory of its gates", "theory", ends, np.full(2, far)))
+        panel = Panel(x="units", y="max |ΔL|/L(0)", curves=tuple(needed), log="xy")
         made.append(Sketch.of("needed", panel, height=1.8))
     if found.modes:
         made.append(_strengths(found))

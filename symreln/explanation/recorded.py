@@ -31,7 +31,7 @@ _OFF = 0.5
 #: rate in another interval.
 _FACTORS, _NEAR = (1.5, 16.0), 1.001
 #: Outputs over targets at which a replay begins at the latest, where a look before that is there.
-_LARGE = 0.1
+LARGE = 0.1
 #: Distance over L(0) between a user's own losses and those of the weights that is rounding.
 _SAME = 1e-3
 
@@ -73,7 +73,7 @@ class Recorded:
         """The look at which outputs are felt, or the one before where they are large by then."""
         felt = np.flatnonzero(self.outputs >= EPSILON)
         place = int(felt[0]) if len(felt) else len(self.steps) - 1
-        return max(0, place - (self.outputs[place] > _LARGE))
+        return max(0, place - (self.outputs[place] > LARGE))
 
     def at_all_steps(self, values: np.ndarray) -> np.ndarray:
         """Return what is known at looks at every step from 0 to the last, between them linear."""
@@ -215,8 +215,8 @@ def _descended(
         return None
     first = 2 * np.sqrt(size) / (steps * ends)
     near = [] if guess is None else [(guess, _NEAR)]
-    for guess, factor in (*near, *((first, each) for each in _FACTORS)):
-        low, high = float(np.log(guess / factor)), float(np.log(guess * factor))
+    for middle, factor in (*near, *((first, each) for each in _FACTORS)):
+        low, high = float(np.log(middle / factor)), float(np.log(middle * factor))
         if beyond(low) < 0 < beyond(high):
             break
     else:
