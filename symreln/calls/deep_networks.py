@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.progress import phase
 from symreln.base.records import record
@@ -17,12 +18,8 @@ from symreln.lab.depth_report import (
     depth_sentences,
     depth_to_json,
 )
+from symreln.specs.spec import Spec
 from symreln.task_library.load import spec_of
-
-if TYPE_CHECKING:
-    import os
-
-    from symreln.specs.spec import Spec
 
 
 @record(eq=False)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from flint import arb
 
 from symreln.base.records import record
+from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.formulas import check_closed
 from symreln.claims.head_start import ABOVE, ModeLaws, are_followed, mode_laws, without_form
 from symreln.claims.integration import network_of
@@ -27,11 +27,8 @@ from symreln.errors import (
     NotSupportedError,
 )
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.laws.law import Law
 from symreln.specs.arguments import exact_times, whole_number
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.laws.law import Law
 
 #: log2(10), rounded up.
 _BITS_PER_DIGIT = 3.3220

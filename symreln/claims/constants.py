@@ -8,12 +8,14 @@ the free constants. Tolerances of numerical methods are no constants of the theo
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation
 from symreln.claims.rules import rule_of
 from symreln.claims.starts import starts_of
 from symreln.document.document_model import Content, Math
@@ -21,12 +23,7 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.words import NONE
 from symreln.exact.enclosure import ball, in_float64, rounded_text
 from symreln.laws.choice import law_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from symreln.claims.derivation import Derivation
-    from symreln.laws.law import Regime
+from symreln.laws.law import Regime
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]
 #: The share of a ReLU network's hidden units that a pathway is taken to have.

@@ -6,8 +6,10 @@ Pathway j enters the error of pathway p through :math:`K = U_p^T O_p O_j U_j` an
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -16,6 +18,7 @@ from flint import arb
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim, decimals
+from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Content, Math, Table
 from symreln.document.typeset import phrase, say
@@ -24,13 +27,7 @@ from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.scalar import Scalar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from fractions import Fraction
-
-    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.verdict.coupling import ModeCoupling
+from symreln.verdict.coupling import ModeCoupling
 
 #: Entries up to which K and G are given as matrices. Larger ones, in bases of degenerate spaces
 #: that are as good as any other, say less than their spaces, which the certificate has exactly.

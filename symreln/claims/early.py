@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from symreln.base.beside import begin
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.base.summaries import ByName, few
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
 from symreln.exact.algebraic import order_key
@@ -34,12 +34,9 @@ from symreln.exact.numeric import numpy_modes
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
 from symreln.networks.gate_orbits import pathway_orbits
+from symreln.specs.spec import Dataset, PathwaySpec
 from symreln.verdict.directions import Pair, Vector, columns, gated_correlation, singular_pairs
 from symreln.verdict.faces import held_on
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.specs.spec import Dataset, PathwaySpec
 
 #: A stream of its own: no network is trained with it.
 SEED = 20_614

@@ -13,22 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from symreln.base.records import record
-from symreln.claims.derivation import Driver
+from symreln.claims.derivation import (
+    Derivation,
+    Driver,
+    ModeDerivation,
+    PathwayDerivation,
+    StageDerivation,
+)
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 from symreln.laws.law import HEAD_START
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import (
-        Derivation,
-        ModeDerivation,
-        PathwayDerivation,
-        StageDerivation,
-    )
-    from symreln.exact.scalar import Scalar
 
 _CONJUGATE = "it is one of several conjugate modes, or is driven by one"
 _SEVERAL = "several earlier modes drive it, each until its own half-time"

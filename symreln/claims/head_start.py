@@ -19,25 +19,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from flint import arb
 
 from symreln.base.records import record
 from symreln.base.summaries import ByName, few
+from symreln.claims.derivation import Derivation, Driver, ModeDerivation
 from symreln.claims.starts import start_of, starts_of
 from symreln.errors import LimitReachedError
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.laws.choice import started
+from symreln.laws.law import Law, Start
 from symreln.laws.ops import ARB, NUMPY, Ops
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from symreln.claims.derivation import Derivation, Driver, ModeDerivation
-    from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.laws.law import Law, Start
 
 #: Share of the plateau from which on weights are not small: a mode is learned at its half-time, as
 #: an earlier one counts until its own.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from flint import arb
 
 from symreln.base.records import record
 from symreln.base.rounding import percent, positional
 from symreln.claims.balls import ball_laws
 from symreln.claims.claim import DIGITS, Claim
+from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import without_form
 from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import Block, Content, Math, Table
@@ -17,11 +20,6 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
-
-if TYPE_CHECKING:
-    from flint import arb
-
-    from symreln.claims.derivation import Derivation
 
 #: Modes that are printed.
 _MOST_MODES = 24

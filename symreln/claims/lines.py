@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
+from symreln.claims.derivation import Derivation, StageDerivation
 from symreln.claims.edge_lines import edge_lines, open_lines
 from symreln.claims.flow_lines import (
     IN_LETTERS,
@@ -28,15 +29,12 @@ from symreln.document.document_model import Block, Content, Details, Items, equa
 from symreln.document.typeset import phrase, say
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
+from symreln.laws.law import Law
 from symreln.laws.line import Line, checked, proven_once
 from symreln.laws.shared_chain import SharedChain
 from symreln.laws.width import narrow_lines
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import plateau_errors, plateau_gain
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, StageDerivation
-    from symreln.laws.law import Law
 
 
 @record

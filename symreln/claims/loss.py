@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from symreln.base.records import record
 from symreln.claims.claim import DIGITS, Claim
+from symreln.claims.derivation import Derivation
 from symreln.claims.narrow import learned_counts, narrow_pathways
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
@@ -23,11 +25,6 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.choice import solve
 from symreln.laws.law import strength_symbol
 from symreln.laws.ops import ARB
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from symreln.claims.derivation import Derivation
 
 _BITS = 160
 #: Whatever the training descends, losses are shown as means.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 from flint import arb
 
 from symreln.base.records import record
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Math
 from symreln.document.numerals import decimal_latex
@@ -17,11 +19,6 @@ from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.laws.law import Match
 from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from symreln.claims.derivation import Derivation, PathwayDerivation
 
 
 @record(eq=False)

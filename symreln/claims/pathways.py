@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base.records import record
 from symreln.claims.balls import half_time
 from symreln.claims.claim import DIGITS, Claim, numbered
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.pathway_orbits import mode_orbits
 from symreln.claims.starts import starts_of, strength0_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.law import Law
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
+from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 #: Entries of singular vectors of a pathway up to which they are written.
 _MOST_ENTRIES = 4096

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import sympy as sp
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import (
@@ -27,11 +29,6 @@ from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict,
 from symreln.verdict.mode_classes import check_projection, image_spectrum
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 from symreln.verdict.stage_symmetry import StageSymmetry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import sympy as sp
 
 
 def at_values(derivation: Derivation) -> Derivation:

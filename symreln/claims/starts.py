@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.records import record
+from symreln.claims.derivation import Derivation
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import check_range, network_of
 from symreln.claims.narrow import narrow_pathways
@@ -26,11 +26,8 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.chain_start import ChainStart, chain_start, shared_start
 from symreln.laws.choice import expected_start, law_of
+from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.law import Start, pathway_units
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-    from symreln.laws.early_phase import EarlyStrength
 
 #: Significant digits of κ: its standard error is in the second.
 _DIGITS = 4

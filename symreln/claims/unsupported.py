@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation
 from symreln.claims.early import unsupported_pathways
 from symreln.exact.enclosure import ball, rounded_text
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-    from symreln.specs.spec import Spec
+from symreln.specs.spec import Spec
 
 #: Pathways that are named.
 _MOST_NAMED = 12

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from symreln.claims.balls import half_time
 from symreln.claims.claim import Claim
 from symreln.claims.constants import Constant
 from symreln.claims.curves import Prediction
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import gate_floats
 from symreln.claims.lines import DerivationLines
 from symreln.claims.prediction import closed_forms
@@ -39,11 +40,8 @@ from symreln.networks.dataset import Dataset
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.finding import counted
+from symreln.specs.spec import Spec
 from symreln.verdict.faces import held_on
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-    from symreln.specs.spec import Spec
 
 #: Samples, inputs and boundary samples above which a gate is not certified.
 _MOST_CERTIFIED = (200, 16, 8)

@@ -9,32 +9,28 @@ and closed forms differ from it by the finite steps alone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.claims.curves import Prediction
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import LARGEST, check_range, network_of
 from symreln.claims.prediction import closed_forms, loss_of_modes
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, train_gated
+from symreln.laws.chain_start import ChainStart
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Regime, Start
 from symreln.laws.ops import NUMPY
+from symreln.networks.gdln import Network
 from symreln.train.network import GatedPathway, pathway_network
+from symreln.train.run import TrainingRun
 from symreln.train.weights import LayerWeights
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation
-    from symreln.laws.chain_start import ChainStart
-    from symreln.networks.gdln import Network
-    from symreln.train.run import TrainingRun
 
 
 def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:

@@ -18,14 +18,16 @@ Source: the assumption is 2.1.1 of [Jarvis2025]; float64.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
 from symreln.base.progress import phase
 from symreln.base.records import record
+from symreln.claims.curves import Prediction
+from symreln.claims.derivation import Derivation
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
@@ -39,19 +41,13 @@ from symreln.claims.starts import (
     starts_of,
     strength0_of,
 )
+from symreln.effective.network import EffectiveNetwork
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.experiment.no_gates_given import effective_beside
+from symreln.laws.chain_start import ChainStart
+from symreln.laws.early_phase import EarlyStrength
 from symreln.verdict.judge import Level
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation
-    from symreln.effective.network import EffectiveNetwork
-    from symreln.laws.chain_start import ChainStart
-    from symreln.laws.early_phase import EarlyStrength
 
 
 @record(eq=False)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from symreln.claims.integration import gate_floats, network_of, sparse_floats
 from symreln.claims.relaxation import check_step_size, largest_singular_value
 from symreln.claims.solve import check_values
 from symreln.laws.law import Regime, pathway_units
+from symreln.networks.gdln import Network
+from symreln.networks.parts import Gain
+from symreln.specs.spec import Spec
 from symreln.train.network import (
     GatedEdge,
     GatedNetwork,
@@ -27,6 +30,7 @@ from symreln.train.network import (
     pathway_network,
 )
 from symreln.train.record import Recording
+from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import (
     train_deep_network,
@@ -34,12 +38,6 @@ from symreln.train.trainers import (
     train_gdln,
     train_network,
 )
-
-if TYPE_CHECKING:
-    from symreln.networks.gdln import Network
-    from symreln.networks.parts import Gain
-    from symreln.specs.spec import Spec
-    from symreln.train.run import TrainingRun
 
 RELU, GDLN = "relu", "gdln"
 """Names in validation.json of the network (also a linear one) and of the gated one."""

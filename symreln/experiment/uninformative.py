@@ -9,13 +9,14 @@ How many steps it takes is read off the predicted flow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.base.rounding import percent
+from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, of_given_gates, predict
 from symreln.claims.probes import learning_modes
@@ -23,11 +24,6 @@ from symreln.claims.starts import chain_of
 from symreln.errors import SymrelnError
 from symreln.experiment.metrics import DROP, bound_text, drop_time
 from symreln.laws.integrate import DRAWN, PRECISE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symreln.claims.derivation import Derivation
 
 #: Times at which a predicted loss is looked at where only a step is sought: it is then found to
 #: one in as many.

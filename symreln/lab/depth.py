@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,13 +36,11 @@ from symreln.lab.switching import (
     train_switching,
 )
 from symreln.laws.law import pathway_units
+from symreln.specs.spec import Spec
 from symreln.train.machine import machine
+from symreln.train.network import GatedNetwork
+from symreln.train.run import TrainingRun
 from symreln.train.trainers import train_deep_network, train_gated_network
-
-if TYPE_CHECKING:
-    from symreln.specs.spec import Spec
-    from symreln.train.network import GatedNetwork
-    from symreln.train.run import TrainingRun
 
 
 @record(eq=False)

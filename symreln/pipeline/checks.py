@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 
 from flint import fmpq, fmpq_poly
 
 from symreln.base.beside import offer
 from symreln.claims.claim import Step
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.lines import reach_least_loss
 from symreln.claims.narrow import narrow_pathways
 from symreln.claims.rules import checks_of
@@ -15,15 +17,9 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
+from symreln.laws.law import Law
 from symreln.pipeline.certificate import certificate
 from symreln.verifier import verify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from fractions import Fraction
-
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.laws.law import Law
 
 
 def derivation_steps(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from symreln.base.lazy import lazy
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.checks import derivation_steps
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from symreln.specs.spec import Spec
+from symreln.specs.spec import Spec
 
 (from_data,) = lazy("gating", "from_data")
 

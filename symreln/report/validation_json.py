@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -10,17 +11,13 @@ from symreln.base.provenance import library_versions
 from symreln.claims.early import early_strengths
 from symreln.experiment import metrics, strengths
 from symreln.experiment.comparing import PAIRS
+from symreln.experiment.metrics import SeedFloor
 from symreln.experiment.outcome import Validation
 from symreln.experiment.rows import HAND_SET, Row, left_of
+from symreln.experiment.strengths import ModeMeasured
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.verifier.folder import NONE, sealed_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from symreln.experiment.metrics import SeedFloor
-    from symreln.experiment.strengths import ModeMeasured
 
 FORMAT = "symreln-validation/2"
 #: Significant digits of strengths that were measured.

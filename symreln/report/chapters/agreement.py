@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symreln.base.rounding import percent, positional
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import narrow_pathways
@@ -23,16 +21,14 @@ from symreln.document.document_model import (
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import phrase, say, typeset
+from symreln.effective.network import EffectiveNetwork
 from symreln.experiment.metrics import METRICS, bound_text, interval_text, share_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.rows import HAND_SET
+from symreln.experiment.strengths import ModeMeasured
 from symreln.laws.law import strength_symbol
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.sentences import beside_clauses, metric_rows, outcome_words
-
-if TYPE_CHECKING:
-    from symreln.effective.network import EffectiveNetwork
-    from symreln.experiment.strengths import ModeMeasured
 
 #: Modes whose strengths are listed; more are counted.
 MOST_MODES = 16

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.pathway_orbits import PathwayOrbit
 from symreln.document.document_model import (
     Block,
     Code,
+    Content,
     Details,
     Equation,
     Figure,
@@ -26,14 +27,10 @@ from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, assumption, is_long, written
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.networks.pathway import PathwaySpec
 from symreln.report.chapters.mode_tables import spectrum_blocks
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.document.document_model import Content
-    from symreln.exact.scalar import Scalar
-    from symreln.networks.pathway import PathwaySpec
-    from symreln.specs.spec import Parameter, Spec
+from symreln.specs.spec import Parameter, Spec
 
 #: A named run of rows or columns.
 _Group = tuple[str, tuple[int, ...]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import sympy as sp
 
+from symreln.claims.derivation import Derivation, StageDerivation
 from symreln.claims.equilibria import competition_matrix
 from symreln.claims.lines import derivation_lines
 from symreln.claims.rules import said_at
@@ -17,11 +18,6 @@ from symreln.document.words import Notation
 from symreln.pipeline.from_weights import white_inputs
 from symreln.report.chapters.printed_formulas import formula_blocks, formulas_later
 from symreln.verdict.judge import Level
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from symreln.claims.derivation import Derivation, StageDerivation
 
 #: Equations of a system that are printed, and those of the first page.
 MOST_EQUATIONS, FIRST_EQUATIONS = 40, 8

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import sympy as sp
 
+from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
 from symreln.document.document_model import Block, Content, Details, Figure, Math, Table
 from symreln.document.letter_widths import latex_width
@@ -13,21 +15,16 @@ from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, Notation, Values, evaluable
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.field import Coefficients
+from symreln.exact.singular import Columns
 from symreln.report.chapters.printed_formulas import (
     MOST_ROWS,
     NUMBERS,
     modes_table,
     other_modes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.exact.field import Coefficients
-    from symreln.exact.singular import Columns
-    from symreln.specs.spec import Spec
+from symreln.specs.spec import Spec
 
 #: Terms and printed letters up to which a polynomial is printed.
 MOST_POLYNOMIAL_TERMS, LONGEST_POLYNOMIAL = 8, 70.0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.base.records import record
 from symreln.claims.balls import HalfTime, half_time
 from symreln.claims.claim import DIGITS
+from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
@@ -22,11 +23,6 @@ from symreln.document.words import NONE, Notation, decimal_cell, evaluable, numb
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.enclosure import decimal_of, precision
 from symreln.laws.deep_chain import Depth
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symreln.claims.derivation import Derivation, ModeDerivation
 
 #: Modes up to which all are on the first page, and modes of one pathway that are printed at all.
 MOST_FIRST, MOST_ROWS = 10, 40

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
+from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
 from symreln.document.document_model import (
     Block,
+    Content,
     Items,
     Math,
     Section,
@@ -18,12 +19,8 @@ from symreln.document.document_model import (
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.verdict.judge import Level
-
-if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.document.document_model import Content
-    from symreln.exact.scalar import Scalar
 
 #: Pathways that get a line each.
 MOST_LINES = 8
