@@ -19,6 +19,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.integration import gate_floats
+from symreln.networks.nearest_gates import share_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,14 +162,10 @@ def _phase(numbers: Derivation, step: int) -> Derivation:
 
 def _share(pathways: Iterable[PathwayDerivation], network: TrainingRun, place: int) -> np.ndarray:
     """Return the share of every network at one of the recorded steps, shape (seeds,)."""
-    activity = network.snapshots["activity"][:, place] > 0
-    either = network.snapshots["boundary"][:, place]
-    weight = network.snapshots["contribution"][:, place]
-    ours = np.zeros(weight.shape, dtype=bool)
-    for pathway in pathways:
-        spec = pathway.effective.pathway
-        fits = (activity == (gate_floats(spec) > 0)) | either
-        fits[..., list(spec.boundary)] = True
-        ours |= fits.all(axis=2)
-    total = weight.sum(axis=1)
-    return (weight * ours).sum(axis=1) / np.where(total > 0, total, 1.0)
+    active, either, weight = (
+        network.snapshots[name][:, place] for name in ("activity", "boundary", "contribution")
+    )
+    given = [pathway.effective.pathway for pathway in pathways]
+    samples = np.arange(active.shape[-1])
+    gates = ((gate_floats(each) > 0, either | np.isin(samples, each.boundary)) for each in given)
+    return share_with(active > 0, weight, gates)

@@ -15,10 +15,9 @@ import numpy as np
 from symreln.base.records import record
 from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.integration import gate_floats
+from symreln.networks.nearest_gates import share_with
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symreln.claims.derivation import Derivation
     from symreln.train.run import TrainingRun
 
@@ -65,24 +64,9 @@ def measured_gate_law(numbers: Derivation, network: TrainingRun | None) -> GateL
         return None
     pathways = [p for each in law.found for p in numbers.pathways if p.name in each.pathways]
     gates = [
-        (gate_floats(pathway.effective.pathway) > 0, telling_samples(numbers, pathway))
+        (gate_floats(pathway.effective.pathway) > 0, ~telling_samples(numbers, pathway))
         for pathway in pathways
     ]
-    measured = np.array(
-        [
-            [_share(activity[place] > 0, weight[place], gates) for place in places]
-            for activity, weight in zip(
-                network.snapshots["activity"], network.snapshots["contribution"], strict=True
-            )
-        ]
-    )
+    active, weight = (network.snapshots[name] for name in ("activity", "contribution"))
+    measured = share_with(active[:, places] > 0, weight[:, places], gates)
     return GateLawMeasured(steps=steps, predicted=law.share(steps), measured=measured)
-
-
-def _share(
-    active: np.ndarray, weight: np.ndarray, gates: Sequence[tuple[np.ndarray, np.ndarray]]
-) -> float:
-    """Return the share of weight whose gates, shape (units, P), are given ones where they tell."""
-    held = np.any([~((active != opens) & tells).any(axis=1) for opens, tells in gates], axis=0)
-    total = weight.sum()
-    return float(np.bincount(held, weight, 2)[1] / (total if total > 0 else 1.0))
