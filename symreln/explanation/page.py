@@ -166,7 +166,7 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
             caption="Gates over time: each row is the share of the weight that is nearest to a "
             "gate, from none (light) to all (dark).",
         ),
-        _left(found),
+        left_table(found),
         *_modes(found),
     )
     return (Section(title="The network explained", blocks=parts, label="sec:explained"),)
@@ -200,7 +200,8 @@ def _windows(found: Explained) -> Table:
     )
 
 
-def _left(found: Explained) -> Table:
+def left_table(found: Explained) -> Table:
+    """Return what is left of the loss as a table."""
     return Table(
         header=("assumed", "replaced by", "before", "after"),
         rows=tuple(

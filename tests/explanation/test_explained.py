@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.calls.paper_page import Page
 from symreln.errors import CertificateError, InputError, SpecError
 from symreln.explanation.history import read_history
 from symreln.explanation.recorded import recorded
@@ -140,6 +141,19 @@ def test_its_folder_is_verified(explained, tmp_path, name):
     changed.write_text(changed.read_text().replace("0", "1", 1))
     with pytest.raises(CertificateError, match=name):
         sr.verify(tmp_path)
+
+
+def test_a_page_of_the_paper_judges_an_explanation(explained, history, tmp_path):
+    """By the units that are needed and by its theory, each beside the figure that shows it."""
+    page = Page("own", tmp_path, full=False, rng=0)
+    page.explain(history, X, Y, "xor")
+    told, (few, theory) = explained.to_json(), page.to_json()["statements"]
+    assert few["outcome"] == "confirmed"
+    assert few["text"].endswith("needed are 4 within 1 %, 4 within 2 %, 4 within 5 %.")
+    within = told["theory"]["max_abs_over_initial"] <= 0.05
+    assert theory["outcome"] == ("confirmed" if within else "not confirmed")
+    assert {"needed-xor.svg", "explained-xor.svg", "page.html"} <= {*page.files("")}
+    assert (tmp_path / "xor-explained/explanation.json").is_file()
 
 
 def test_biases_descend_with_the_units():

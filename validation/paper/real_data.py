@@ -2,6 +2,8 @@
 
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 import symreln as sr
 
 OUTCOMES = {"agrees": True, "disagrees": False}
@@ -43,6 +45,22 @@ def rectified(page, name, steps):
         page.confirm(text.format(*(each.value for each in ends)), nearer(page, *ends))
 
 
+def explained(page, name, rate, steps):
+    """Train a ReLU network by plain descent, and explain its weights."""
+    x, y = sr.load(name).dataset.arrays
+    if name == "iris":  # measurements of variance 1, and a bias
+        x = np.vstack([(x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True), x[:1] ** 0])
+    rng, weights = np.random.default_rng(page.rng), []
+    w, b = (1e-4 * rng.standard_normal(shape) for shape in ((100, len(x)), (len(y), 100)))
+    for _ in range(steps):
+        weights.append((w, b))
+        seen = np.maximum(w @ x, 0)
+        error = rate / x.shape[1] * (y - b @ seen)
+        w, b = w + ((b.T @ error) * (seen > 0)) @ x.T, b + error @ seen.T
+    first, second = map(np.array, zip(*weights[::5], strict=True))
+    page.explain({"steps": range(0, steps, 5), "W1": first, "W2": second}, x.T, y.T, name)
+
+
 def reproduce(page):
     page.assume("Data as they are, in exact numbers; one-hot classes as targets; nothing fitted.")
     found = {name: linear(page, name) for name in ("iris", "digits")}
@@ -53,11 +71,12 @@ def reproduce(page):
     rows = [(f"`{name}`", *map("{:.2%}".format, row)) for name, *row in rows]
     page.table("Distances are from gated networks, over $L(0)$.", head, rows)
     classes = sr.derive("iris-classes")
-    text = "One pathway a class is no gate pattern of a ReLU network on iris: the direction in "
-    text += "which a unit of a class grows opens it on other classes."
+    text = "One pathway a class is no gate pattern on iris: its units grow open on other classes."
     page.derive(text, {*classes.unsupported} == {each.name for each in classes.pathways})
     for name, steps in (("iris", [601, 2001]), ("digits", [301, 1501]))[: 1 + page.full]:
         rectified(page, name, steps)
+    explained(page, "iris", 0.05, 1501)
+    explained(page, "digits", 0.1, 1001)
     kept = sr.gates("iris-classes", "kmeans", seeds=page.seeds, rng=page.rng).to_json()
     replay, floor = kept["replay"]["mean"], kept["replay"]["seed_floor"]
     text = f"Algorithm 1 finds {len(kept['centroids'])} clusters on iris. A replay with their "
