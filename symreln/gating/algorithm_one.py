@@ -23,13 +23,7 @@ from symreln.errors import InputError
 from symreln.gating.clustering import Clustering, chosen, distinct_rows, kmeans
 from symreln.gating.enumerate import pattern
 from symreln.gating.found_pathways import gate_pathway
-from symreln.gating.observed import (
-    ObservedNetworks,
-    disagreement,
-    observe,
-    sample_steps,
-    shares_of,
-)
+from symreln.gating.observed import ObservedNetworks, disagreement, observe, sample_steps, shares_of
 from symreln.gating.replay import METRIC, replay_errors, seed_distance, taken_gates
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import GATES, Result
@@ -37,12 +31,9 @@ from symreln.networks.pathway import PathwaySpec
 from symreln.specs.finding import counted
 from symreln.specs.spec import Spec
 
-#: Further networks, not clustered, on which gates are replayed.
-_REPLAYED = 2
-#: A centroid's entry is near 0 or 1 where it is at most this far from it.
-_NEAR = 0.1
-#: Clusters at most where their number is not given.
-_MOST_CLUSTERS = 40
+#: Further networks, not clustered, on which gates are replayed; clusters at most where their number
+#: is not given; and how far from 0 or 1 a centroid's entry is near it.
+_REPLAYED, _MOST_CLUSTERS, _NEAR = 2, 40, 0.1
 #: Samples of a gate that are written out, of more only how many are open; clusters that are shown,
 #: and numbers of clusters whose scores are, the best.
 _SHOWN, _SHOWN_CLUSTERS, _SHOWN_SCORES = 64, 20, 5
@@ -86,9 +77,10 @@ class _NetworkGates(Result):
         every = counted(self.networks["every"], "update")
         yield f"{counted(seeds, 'network')}, one look every {every}"
         best = sorted(self.silhouettes.items(), key=lambda each: -each[1])[:_SHOWN_SCORES]
-        how = ", ".join(f"{score:.3f} with {tried}" for tried, score in best) or "K is given"
+        how = ", ".join(f"{score:.3f} with {tried}" for tried, score in best)
+        how = f"mean silhouettes {how}" if best else "as many as were asked for"
         more = "; more may be better" if best and count == _MOST_CLUSTERS else ""
-        yield f"{counted(count, 'cluster')}, mean silhouettes: {how}{more}"
+        yield f"{counted(count, 'cluster')}: {how}{more}"
         for each in self.centroids[:_SHOWN_CLUSTERS]:
             partial = counted(len(each["partial"]), "sample")
             yield f"  {_shown(each['pattern'])}  share {each['share']:.3f}, partial on {partial}"
@@ -139,9 +131,8 @@ def network_gates(
         clustered, held = trained.networks(0, seeds), trained.networks(seeds, trained.seeds)
         found, silhouettes = _algorithm_one(clustered, clusters, rng)
         plain = [each for each in spec.pathways if not each.has_gains]
-        wanted = np.array([each.gate for each in plain], dtype=bool).reshape(
-            -1, 1, len(found.gates.T)
-        )
+        wanted = np.array([each.gate for each in plain], dtype=bool)
+        wanted = wanted.reshape(-1, 1, spec.dataset.samples)
         apart = (found.gates != wanted).sum(axis=2).min(axis=1).tolist()
         given = taken_gates(held.last.w1 @ held.inputs, found.pathways)
         return _NetworkGates(
@@ -223,18 +214,17 @@ def _coverage(trained: ObservedNetworks, gates: np.ndarray) -> dict[str, list[fl
         that of a unit's samples on which its gate agrees with the nearest of them; and how many
         different patterns have an open sample, in the mean over networks.
     """
-    found = {"steps": [*trained.steps], "exact": [], "agreement": [], "patterns": []}
+    rows = []
     for look in range(len(trained.steps)):
         own, shares = trained.active[:, look], shares_of(trained.weights[:, look])
         apart = disagreement(own.astype(float), 1.0, 2 * gates.astype(int) - 1)
         apart = apart.min(axis=-1, initial=own.shape[-1])
         packed = np.packbits(own, axis=-1)
         counts = [len(np.unique(bits[bits.any(axis=1)], axis=0)) for bits in packed]
-        found["exact"].append(float(((apart == 0) * shares).sum(axis=1).mean()))
-        near = (1 - apart / own.shape[-1]) * shares
-        found["agreement"].append(float(near.sum(axis=1).mean()))
-        found["patterns"].append(float(np.mean(counts)))
-    return found
+        parts = (apart == 0) * shares, (1 - apart / own.shape[-1]) * shares
+        rows.append((*(part.sum(axis=1).mean() for part in parts), np.mean(counts)))
+    found = zip(("exact", "agreement", "patterns"), np.array(rows).T.tolist(), strict=True)
+    return {"steps": [*trained.steps], **dict(found)}
 
 
 # -- how selective units and gates are for labels --------------------------------------------------

@@ -11,9 +11,7 @@ from symreln.train.weights import LayerWeights
 from tests.own_specs import own
 
 
-def planted(
-    active: np.ndarray, weights: np.ndarray, losses: np.ndarray | None = None
-) -> ObservedNetworks:
+def planted(active: np.ndarray, weights: np.ndarray) -> ObservedNetworks:
     """Networks that had these gates, shape (seeds, T, H, P), at updates 1, 2, …, T."""
     seeds, looks, hidden, samples = active.shape
     layer = LayerWeights(w1=np.ones((seeds, hidden, 2)), w2=np.ones((seeds, 1, hidden)))
@@ -29,7 +27,7 @@ def planted(
             "activity": active.astype(bool),
             "contribution": np.broadcast_to(weights, active.shape[:3]).astype(float),
         },
-        losses=np.ones((seeds, looks + 1)) if losses is None else losses,
+        losses=np.ones((seeds, looks + 1)),
         last=layer,
     )
 
