@@ -254,7 +254,7 @@ def replay(
     Args:
         spec: A spec with a network, its file or its name; its parameters take their declared
             values.
-        curve: Whether to replay every unit's own gates too, by time windows, and few units.
+        curve: Whether to replay every unit's own gates too, by time windows, and few units for all.
         seeds: Networks that are replayed.
         every: Updates between two looks at a network, with the curve.
         rng: Seed of the networks.

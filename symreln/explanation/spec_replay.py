@@ -68,8 +68,9 @@ class SpecReplay(Result):
             )
             yield f"every unit's own gates: {', '.join(own)}"
         for place, points in enumerate(self.units):
-            few = (f"{counted(p.count, 'unit')} {percent(round(p.distance, 6))}" for p in points)
-            yield f"network {place} from its own weights: {', '.join(few)}"
+            few = [f"{counted(p.count, 'unit')} {percent(round(p.distance, 6))}" for p in points]
+            said = ", ".join(few) or "no few units stand for all"
+            yield f"network {place} from its own weights: {said}"
 
 
 def spec_replay(
