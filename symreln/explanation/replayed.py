@@ -17,6 +17,7 @@ from symreln.base.records import record
 from symreln.effective.descent import Descent, Look
 from symreln.effective.gate_flows import settled_gates
 from symreln.effective.network import WHOLE, Draws, EffectiveNetwork, Way
+from symreln.errors import InputError
 from symreln.laws.early_phase import Horizon
 from symreln.laws.spans import orthonormal_span
 from symreln.networks.nearest_gates import nearest_gates
@@ -149,8 +150,17 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
         found: What is known of it.
         weights: W1, shape (H, n_x), and W2, shape (n_y, H), at the look where it begins.
         rate: Of descent, in units of 1/τ a step.
+
+    Raises:
+        InputError: No unit is alive.
     """
     begin = int(found.steps[found.begins])
+    if not (weights[0] @ found.x > 0).any():
+        msg = (
+            f"the hidden units are dead: at step {begin} none of them is open on a sample, so they "
+            "learn nothing. Train from other weights, or give the data that they were trained on"
+        )
+        raise InputError(msg)
     last = int(found.steps[-1])
     coarse = -(-(last - begin) // _MOST_STEPS) or 1
     descent = Descent(

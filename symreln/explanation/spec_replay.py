@@ -120,7 +120,10 @@ def spec_replay(
             seed_floor=seed_distance(trained.losses),
             spec=replay_errors(held, given),
             own={w: replay_errors(held, _own_gates(held.steps, seen > 0, w)) for w in tried},
-            units=tuple(_few(held, place, rate) for place in range(seeds * curve)),
+            units=tuple(
+                _few(held, place, rate) if (each[-1] > 0).any() else ()  # else all are dead
+                for place, each in enumerate(seen if curve else ())
+            ),
         )
 
 

@@ -285,6 +285,16 @@ def test_weights_that_do_not_descend_need_a_rate():
         sr.explain(drawn, X, Y)
 
 
+def test_a_network_whose_units_are_dead_is_refused():
+    """Its weights decay; at no look is one of its units open."""
+    random, decay = np.random.default_rng(0), np.array([1.0, 0.9, 0.8])[:, None, None]
+    dead = {"steps": [0, 10, 20], "W1": -decay * np.ones((3, HIDDEN, 2))}
+    dead["W2"] = decay * random.standard_normal((1, 1, HIDDEN))
+    network = sr.network(hidden=HIDDEN, init_std=0.1, learning_rate=0.1, steps=21)
+    with pytest.raises(InputError, match="hidden units are dead: at step 20"):
+        sr.explain(dead, np.abs(X[:, :2]) + 1, Y, network=network)
+
+
 def test_a_look_says_what_the_units_leave(history):
     """The loss of the weights, by hand; and its error where samples are drawn."""
     found = recorded(read_history(history), X.T, Y[None])
