@@ -116,6 +116,37 @@ def test_strengths_of_the_network_lie_on_their_formulas(explained, history):
     assert told["loss"]["max_abs_over_initial"] < 1e-12
 
 
+def test_units_that_have_a_gate_exactly_are_counted(explained, history):
+    """Off its boundary: by the signs of the weights, here."""
+    told, signs = explained.to_json(), {"1": 1, "0": -1, "/": 0}
+    gates = np.array([[signs[each] for each in unit["gate"]] for unit in told["units"]])
+    look = history["steps"].tolist().index(told["windows"][-1]["to"])
+    w, b = history["W1"][look], history["W2"][look][0]
+    weight = np.linalg.norm(w, axis=1) * np.abs(b)
+    opened = 2.0 * (w @ X.T > 0) - 1
+    same = (np.abs(opened[:, None] - gates) * np.abs(gates) == 0).all(axis=2).any(axis=1)
+    assert told["windows"][-1]["exact"] == pytest.approx(weight[same].sum() / weight.sum(), 1e-6)
+
+
+def test_what_theory_leaves_most_is_the_largest_gain(explained):
+    rows = explained.to_json()["left"]
+    gains = {
+        row["assumption"]: row["distance_before"] - row["distance_after"]
+        for row in rows
+        if row["distance_after"] is not None and "unit" not in row["assumption"]
+    }
+    (line,) = (each for each in explained.lines() if "leaves most" in each)
+    assert f"leaves most is {max(gains, key=gains.get)}:" in line
+
+
+def test_a_late_recording_is_said(explained, history):
+    """Without the first half the outputs are there when it begins."""
+    half = len(history["steps"]) // 2
+    late = sr.explain({name: rows[half:] for name, rows in history.items()}, X, Y)
+    assert any(f"first checkpoint, step {history['steps'][half]}" in line for line in late.lines())
+    assert not any("first checkpoint" in line for line in explained.lines())
+
+
 def test_its_files_are_derived_again(explained, tmp_path):
     explained.save(tmp_path)
     spec = sr.load(tmp_path / "spec.toml")
