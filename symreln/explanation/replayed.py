@@ -242,8 +242,11 @@ def _affordable(draws: Draws) -> Iterator[tuple[Way, np.ndarray]]:
 def _held(
     x: np.ndarray, units: np.ndarray, gates: np.ndarray, boundaries: Sequence[tuple[int, ...]]
 ) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
-    """Return units with the gates that they are nearest to, and what they stay orthogonal to."""
-    units = units.copy()
+    """Return units with the gates that they are nearest to, and what they stay orthogonal to.
+
+    Units that are nearer to none of the gates than to the closed one are closed.
+    """
+    units, gates = units.copy(), np.vstack([gates, np.zeros(gates.shape[1])])
     w = units[0, :, : len(x)]
     nearest = nearest_gates(w @ x, gates)
     edges = list[tuple[np.ndarray, np.ndarray]]()

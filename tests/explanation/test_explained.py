@@ -40,11 +40,12 @@ def trained(x, y, *, hidden=HIDDEN, rate=RATE, steps=STEPS, std=1e-3, biased=Fal
         b = b + rate * error[:, part] @ np.maximum(seen, 0)[:, part].T / size
         w = w + rate * drive @ x[:, part].T / size
         if biased:
-            shift = shift + rate * drive.mean(axis=1, keepdims=True)
+            shift = shift + (biased is True) * rate * drive.mean(axis=1, keepdims=True)
             held = held + rate * error[:, part].mean(axis=1, keepdims=True)
     names = ("steps", "W1", "W2", "b1", "b2", "losses")
     found = dict(zip(names, map(np.array, zip(*kept, strict=True)), strict=True))
-    return found if biased else {k: v for k, v in found.items() if k not in ("b1", "b2")}
+    left = {True: (), "outputs": ("b1",), False: ("b1", "b2")}[biased]
+    return {name: rows for name, rows in found.items() if name not in left}
 
 
 @pytest.fixture(scope="module")
@@ -120,12 +121,13 @@ def test_units_that_have_a_gate_exactly_are_counted(explained, history):
     """Off its boundary: by the signs of the weights, here."""
     told, signs = explained.to_json(), {"1": 1, "0": -1, "/": 0}
     gates = np.array([[signs[each] for each in unit["gate"]] for unit in told["units"]])
-    look = history["steps"].tolist().index(told["windows"][-1]["to"])
-    w, b = history["W1"][look], history["W2"][look][0]
-    weight = np.linalg.norm(w, axis=1) * np.abs(b)
-    opened = 2.0 * (w @ X.T > 0) - 1
-    same = (np.abs(opened[:, None] - gates) * np.abs(gates) == 0).all(axis=2).any(axis=1)
-    assert told["windows"][-1]["exact"] == pytest.approx(weight[same].sum() / weight.sum(), 1e-6)
+    for window in (told["windows"][0], told["windows"][-1]):
+        look = history["steps"].tolist().index(window["to"])
+        w, b = history["W1"][look], history["W2"][look][0]
+        weight = np.linalg.norm(w, axis=1) * np.abs(b)
+        opened = 2.0 * (w @ X.T > 0) - 1
+        same = (np.abs(opened[:, None] - gates) * np.abs(gates) == 0).all(axis=2).any(axis=1)
+        assert window["exact"] == pytest.approx(weight[same].sum() / weight.sum(), rel=1e-6)
 
 
 def test_what_theory_leaves_most_is_the_largest_gain(explained):
@@ -194,6 +196,40 @@ def test_biases_descend_with_the_units():
     assert told["rate"]["value"] == pytest.approx(RATE, rel=1e-4)
     assert told["replay"][-1]["max_abs_over_initial"] < 1e-9
     assert told["loss"]["max_abs_over_initial"] < 1e-12
+
+
+def test_a_bias_that_is_there_from_the_beginning_is_replaced_alone():
+    """Units see one input of one sign: half of them are closed for good, and all keep their gates.
+
+    So those with gates that are held are the network; with the last bias they are what is here.
+    """
+    x, y = np.array([[1.0], [2.0]]), np.array([2.5, 4.0])
+    network = trained(x, y, biased="outputs")
+    told = sr.explain(network, x, y).to_json()
+    assert [unit["gate"] for unit in told["units"]] == ["11"]
+    assert (network["W1"][0] < 0).any()
+    left = {row["assumption"]: row for row in told["left"]}
+    assert left["gates that stay"]["distance_before"] < 1e-9
+    at = network["steps"].tolist().index(told["begins"])
+    w, b, bias = network["W1"][at].copy(), network["W2"][at].copy(), network["b2"][-1]
+    losses = []
+    for _ in range(told["begins"], STEPS):
+        seen = w @ x.T
+        error = y - b @ np.maximum(seen, 0) - bias
+        losses.append(0.5 * np.square(error).mean())
+        drive = b.T @ error * (seen > 0)
+        b, w = b + RATE * error @ np.maximum(seen, 0).T / 2, w + RATE * drive @ x / 2
+    apart = np.abs(np.array(losses)[::EVERY] - network["losses"][at:]) / network["losses"][0]
+    row = left["a bias of the outputs as it is at the end"]
+    assert row["distance_before"] == pytest.approx(apart.max(), rel=1e-6)
+    assert row["distance_after"] == left["gates that stay"]["distance_before"]
+
+
+def test_outputs_beside_the_targets_are_replayed():
+    """Two outputs of one target: where weights begin large, their difference has to decay."""
+    network = trained(X, np.c_[Y, Y], std=0.3)
+    told = sr.explain(network, X, np.c_[Y, Y]).to_json()
+    assert told["replay"][-1]["max_abs_over_initial"] < 1e-9
 
 
 def test_mini_batches_are_what_is_left():
