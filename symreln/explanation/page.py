@@ -95,10 +95,12 @@ def sentences(found: Explained) -> Iterator[str]:
         )
     yield from _descent(found)
     if (begun := found.found.outputs[0]) > LARGE:
+        step = found.found.steps[0]
+        late = "what came before is not seen. Record from step 0"
         yield (
-            f"at the first checkpoint, step {found.found.steps[0]}, outputs are {share(begun)} of "
-            "the targets by norm: what came before is not seen, and the theory, which begins with "
-            "small weights, is of another training. Record from step 0"
+            f"at the first checkpoint, step {step}, outputs are {share(begun)} of the targets by "
+            "norm, and the theory, which begins with small weights, is of another training: "
+            f"{late if step else 'initial weights are large'}"
         )
 
 

@@ -145,7 +145,9 @@ def test_a_late_recording_is_said(explained, history):
     """Without the first half the outputs are there when it begins."""
     half = len(history["steps"]) // 2
     late = sr.explain({name: rows[half:] for name, rows in history.items()}, X, Y)
-    assert any(f"first checkpoint, step {history['steps'][half]}" in line for line in late.lines())
+    (line,) = (each for each in late.lines() if "first checkpoint" in each)
+    assert f"step {history['steps'][half]}, outputs" in line
+    assert line.endswith("Record from step 0")
     assert not any("first checkpoint" in line for line in explained.lines())
 
 
@@ -265,6 +267,7 @@ def test_large_initial_weights_may_have_no_theory():
     left = {row["assumption"]: row for row in told["left"]}
     assert left["gates that stay"]["distance_after"] < 1e-9
     assert any("theory of these gates: none" in line for line in explanation.lines())
+    assert any("another training: initial weights are large" in x for x in explanation.lines())
 
 
 @pytest.mark.parametrize(("rate", "said"), [(RATE / 2, "is 0.5 times"), (RATE, "is 4 times")])
