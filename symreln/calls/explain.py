@@ -23,7 +23,7 @@ from symreln.explanation.recorded import recorded
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.drawings import begin_drawings
+from symreln.report.drawings import STILL
 from symreln.report.encode import Encoder
 from symreln.report.formats import document_formats
 from symreln.report.results_folder import CERTIFICATE
@@ -182,7 +182,7 @@ class Explanation(AbstractAnswer):
         own = begin_to_draw(sketches(self.found), pdf=True)()
         others, chapters = (), ()
         if derivation is not None:
-            _, drawn = begin_drawings(derivation, None, pdf=True)
+            _, drawn = derivation.ask(STILL[True])
             others = tuple(each for each in drawn() if each.name not in {x.name for x in own})
             chapters = derivation_chapters(derivation, None, [each.name for each in others])
         document = whole_document(

@@ -12,9 +12,11 @@ from symreln.base.summaries import few
 from symreln.document.document_model import Block, Figure, Items, Section, Strong, Table
 from symreln.document.typeset import say, typeset
 from symreln.explanation.recorded import LARGE
-from symreln.report.looks import line_style, points
-from symreln.report.plots import loss_curve, loss_panel, timeline_sketch
+from symreln.report.looks import points
+from symreln.report.plots import loss_curve, loss_panel, modes_sketches, timeline_sketch
+from symreln.report.sentences import gate_law_sentence
 from symreln.report.sketch import Curve, Panel, Sketch
+from symreln.report.validation_plots import gate_law_sketch
 from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
@@ -81,10 +83,7 @@ def sentences(found: Explained) -> Iterator[str]:
     else:
         yield f"theory of these gates: none, {found.why_not}"
     if found.law is not None:
-        yield (
-            "law of gates: the predicted share of the weight with the first gates differs from "
-            f"the network's by at most {found.law.distance:.2g}"
-        )
+        yield gate_law_sentence(found.law)
     parts = [row for row in found.left_by_theory if row.gain is not None]
     if parts:
         most = max(parts, key=lambda row: row.gain or 0.0)
@@ -169,6 +168,7 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
             "gate, from none (light) to all (dark).",
         ),
         left_table(found),
+        *([_gate_law_figure()] if found.law is not None else []),
         *_modes(found),
     )
     return (Section(title="The network explained", blocks=parts, label="sec:explained"),)
@@ -180,6 +180,15 @@ def _needed_figure() -> Figure:
         alt="Distance of replays against the number of units.",
         caption="Largest |ΔL| over L(0) of replays from the network's own weights, against the "
         "number of units, and of the theory of its gates.",
+    )
+
+
+def _gate_law_figure() -> Figure:
+    return Figure(
+        name="gate_law",
+        alt="Share of the weight that has the first gates, over training.",
+        caption="When units leave the first gates: share of the weight of those that have them, by "
+        "the law of gates (line) and in the network (dots).",
     )
 
 
@@ -241,7 +250,7 @@ def _modes(found: Explained) -> Iterator[Block]:
         alignment="llrrr",
     )
     yield Figure(
-        name="strengths",
+        name="modes",
         alt="Strengths of modes over training.",
         caption="Strengths of modes: formulas (lines) and the network's (dots).",
     )
@@ -271,18 +280,9 @@ def sketches(found: Explained) -> tuple[Sketch, ...]:
             needed.append(loss_curve("theory of its gates", "theory", ends, np.full(2, far)))
         panel = Panel(x="units", y="max |ΔL|/L(0)", curves=tuple(needed), log="xy")
         made.append(Sketch.of("needed", panel, height=1.8))
-    if found.modes:
-        made.append(_strengths(found))
+    if found.law is not None:
+        made.append(gate_law_sketch(found.law))
+    if found.derivation is not None:
+        measured = [("measured", mode) for mode in found.modes]
+        made += modes_sketches(found.derivation, found.prediction, measured)
     return tuple(made)
-
-
-def _strengths(found: Explained) -> Sketch:
-    curves = []
-    for place, mode in enumerate(found.modes[:12]):
-        at, style = np.array(mode.steps, dtype=float), line_style(place)
-        name = f"{mode.pathway}, {mode.label}"
-        curves.append(Curve(x=at, y=mode.predicted, style=style, label=name))
-        dots = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3}
-        curves.append(Curve(x=at, y=mode.mean, style=dots))
-    panel = Panel(x="training time (steps)", y="strength", curves=tuple(curves))
-    return Sketch.of("strengths", panel, height=2.4, columns=3)

@@ -122,7 +122,7 @@ def beside_clauses(validation: Validation) -> list[str]:
         *(_failed_text(validation, pair) for pair in validation.failing),
         validation.no_network,
         "" if validation.met is None else validation.met.sentence,
-        _gate_law_sentence(validation.law),
+        "" if validation.law is None else gate_law_sentence(validation.law),
         *(each.sentence() for each in validation.narrow),
     ]
     return [clause for clause in found if clause]
@@ -136,10 +136,8 @@ def outcome_words(validation: Validation) -> dict[str, str]:
     }
 
 
-def _gate_law_sentence(law: GateLawMeasured | None) -> str:
-    """Return how far the law of gates is from the networks; "" where there is none."""
-    if law is None:
-        return ""
+def gate_law_sentence(law: GateLawMeasured) -> str:
+    """Return how far the law of gates is from networks."""
     share = f"differs from the measured share by at most {law.distance:.2g}"
     if law.distance < _ROUNDING:
         share = "is the measured share to rounding"

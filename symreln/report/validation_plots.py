@@ -40,14 +40,14 @@ def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there are some, gates and representations."""
     law, sketches = validation.law, [_loss_sketch(validation)]
     if law is not None:
-        sketches.append(_gate_law_sketch(law))
+        sketches.append(gate_law_sketch(law))
     if validation.representations is not None:
         names = {"relu": validation.network_name, "gdln": "GDLN"}
         sketches += _representation_sketches(validation.representations, names)
     return tuple(sketches)
 
 
-def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
+def gate_law_sketch(law: GateLawMeasured) -> Sketch:
     """Sketch the share of the weight with the first stage's gates, by the law and in networks."""
     times = law.steps.astype(float)
     curves = [Curve(x=times, y=law.predicted, style=line_style(0), label="law of gates")]
