@@ -5,7 +5,16 @@ from itertools import pairwise
 
 import pytest
 
-from symreln.document.document_model import Details, Document, Section, Table, equation, prose
+from symreln.document.document_model import (
+    Code,
+    Details,
+    Document,
+    Math,
+    Section,
+    Table,
+    equation,
+    prose,
+)
 from symreln.report import html
 from tests.cases import derived
 from tests.report import browser
@@ -23,11 +32,11 @@ def wide_document():
     blocks = (
         Table(header=cells, rows=(cells, cells), caption="Wide.", label="tab:wide"),
         equation(WIDE, label="eq:wide"),
-        prose("In the text ", html.Math(WIDE), " and ", html.Code("x" * 90), "."),
+        prose("In the text ", Math(WIDE), " and ", Code("x" * 90), "."),
         Details(summary="One", blocks=(prose("first"), equation(WIDE))),
         Details(summary="Two", blocks=(prose("second"),)),
     )
-    sections = [Section(title=("Part ", html.Math("x")), label=f"s{n}", blocks=()) for n in "abc"]
+    sections = [Section(title=("Part ", Math("x")), label=f"s{n}", blocks=()) for n in "abc"]
     return Document(title="Wide", blocks=(Section(title="Folds", blocks=blocks), *sections))
 
 
