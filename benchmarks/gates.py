@@ -27,7 +27,7 @@ import numpy as np
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.clustering import STARTS, Clustering, distinct_rows, kmeans
-from symreln.gating.enumerate import enumerate_gates, gates_along
+from symreln.gating.enumerate import RealisableGates, gates_along
 from symreln.gating.parameter_intervals import over
 from symreln.gating.race import race
 from symreln.gating.search import _search
@@ -52,7 +52,7 @@ def poly_bernoulli(n: int, k: int) -> int:
 
 def show(name: str, inputs: ExactMatrix, known: int) -> None:
     found = []
-    took = seconds(lambda: found.append(enumerate_gates(inputs)))
+    took = seconds(lambda: found.append(RealisableGates.of(inputs)))
     gates = found[0]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     right = "as known" if int(gates.open.sum()) == known else f"KNOWN: {known}"

@@ -11,7 +11,7 @@ import numpy as np
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.networks.effective import effective_dataset
+from symreln.networks.effective import EffectiveDataset
 from symreln.pipeline.certificate.pathway_part import pathway_json
 from symreln.pipeline.certificate.texts import Texts
 from symreln.specs.spec import Spec
@@ -59,7 +59,7 @@ class Problem:
     @classmethod
     def of(cls, spec: Spec) -> Problem:
         """Apply the first pathway's gate to the dataset."""
-        effective = effective_dataset(spec.dataset, spec.pathways[0], spec.dataset.targets)
+        effective = EffectiveDataset.of(spec.dataset, spec.pathways[0], spec.dataset.targets)
         return cls(spec, effective.sigma_yx, effective.sigma_x)
 
     def exact(self) -> JointSpectrum:

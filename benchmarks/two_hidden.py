@@ -28,8 +28,8 @@ from sklearn import datasets
 import symreln as sr
 from symreln.base.processors import one_blas_thread
 from symreln.effective.network import _of_moment
-from symreln.lab.distributions import compare_crossings, crossing_times
-from symreln.lab.switching import early_phase, train_switching
+from symreln.lab.distributions import CrossingComparison, crossing_times
+from symreln.lab.switching import FrozenPhase, SwitchingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_deep_network
 
@@ -179,7 +179,7 @@ def row(task: Task, seeds: int) -> Iterator[str]:
     networks = task.trained(task.drawn(seeds, 7), task.settings.steps)
 
     def distances(losses: np.ndarray) -> str:
-        found = (compare_crossings(losses, networks, level) for level in LEVELS)
+        found = (CrossingComparison.of(losses, networks, level) for level in LEVELS)
         told = " ".join(f"{each.distance:.2f}{'*' * (each.p < 0.05)}" for each in found)
         return told.replace("0.00", "–")  # no curve of either kind falls so low
 
@@ -189,10 +189,10 @@ def row(task: Task, seeds: int) -> Iterator[str]:
     whole = descend(task, nets, *until)
     losses = {way: descend(task, units, *until) for way, units in ways.items()}
     data, how, stream = (task.x, task.y), task.settings, np.random.SeedSequence(43)
-    early = early_phase(data, (how.hidden,) * 2, how, seeds=seeds // 2, rng=stream)
+    early = FrozenPhase.of(data, (how.hidden,) * 2, how, seeds=seeds // 2, rng=stream)
     drops = np.quantile(crossing_times(networks, LEVELS[0]), (0.25, 0.5, 0.75))
     yield "{:.0f} / {:.0f} / {:.0f}".format(*drops)
-    for each in (whole, losses["neurons"], train_switching(data, how, early).losses):
+    for each in (whole, losses["neurons"], SwitchingRun.of(data, how, early).losses):
         yield distances(each)
     halves = (whole.mean(0), networks.mean(0)), (networks[::2].mean(0), networks[1::2].mean(0))
     yield "{:.1f} ({:.1f})".format(*(100 * np.abs(a - b).max() for a, b in halves))

@@ -22,7 +22,7 @@ import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.effective.network import effective_of
-from symreln.experiment.measured_gates import measured_gate_law
+from symreln.experiment.measured_gates import GateLawMeasured
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import marks
 from symreln.experiment.training import recorded, train_networks
@@ -110,7 +110,7 @@ def row(name: str, seeds: int, rng: int) -> str:
         rng=np.random.SeedSequence(rng),
         record=recorded("relu", numbers.spec, seeds, marks(prediction)),
     )
-    law, found = measured_gate_law(numbers, run), effective_of(numbers.spec)
+    law, found = GateLawMeasured.of(numbers, run), effective_of(numbers.spec)
     curves = [prediction.loss, prediction.reduced]
     if found is not None:
         curves += [found.losses, found.followed.mean(axis=0)]

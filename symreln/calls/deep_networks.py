@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
+from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
+from symreln.base.provenance import library_versions
 from symreln.base.records import record
+from symreln.base.rounding import percent
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
+from symreln.document.document_model import Drawing
+from symreln.experiment.metrics import Interval
+from symreln.experiment.representation import spread_moments
 from symreln.lab import depth as depths
-from symreln.lab.depth_report import (
-    HEADER,
-    depth_files,
-    depth_rows,
-    depth_sentences,
-    depth_to_json,
+from symreln.lab.depth import DepthComparison
+from symreln.lab.distributions import (
+    MOMENTS,
+    SIGNIFICANT,
+    CrossingComparison,
+    CurveTest,
+    crossing_times,
 )
+from symreln.report.looks import DASHES, FAINT, look
+from symreln.report.plots import TIME, thinned
+from symreln.report.results_folder import npz
+from symreln.report.sketch import Curve, Panel, Sketch
 from symreln.specs.spec import Spec
 from symreln.task_library.load import spec_of
+
+_FORMAT = "symreln-depth/2"
+#: Levels whose crossing times are drawn.
+_DRAWN = (0.9, 0.5, 0.25)
+
+
+_HEADER = (
+    "gates",
+    "L/L(0) below",
+    "ReLU",
+    "gated",
+    "KS distance",
+    "p",
+    "shift of the median",
+    "spread",
+)
 
 
 @record(eq=False)
@@ -34,19 +64,19 @@ class DepthAnswer(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what depth.json says."""
-        return depth_to_json(self.found)
+        return _depth_to_json(self.found)
 
     def files(self) -> dict[str, str | bytes]:
         """Return curves.npz, depth.svg and depth.json, by file name."""
-        return depth_files(self.found)
+        return _depth_files(self.found)
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows: when losses fall, beside each kind of gated networks."""
         title = f"first step with a loss below a share of the first, {self.found.seeds} seeds"
-        rows = [list(row) for row in depth_rows(self.found)]
+        rows = [list(row) for row in _depth_rows(self.found)]
         if rows:
-            yield plain_table(f"{title}: quartiles", list(HEADER), rows).rstrip("\n")
-        yield from depth_sentences(self.found)
+            yield plain_table(f"{title}: quartiles", list(_HEADER), rows).rstrip("\n")
+        yield from _depth_sentences(self.found)
 
 
 def depth(
@@ -77,4 +107,215 @@ def depth(
         2
     """
     with phase("comparing depths"):
-        return DepthAnswer(found=depths.compare_depth(spec_of(spec, "depth"), seeds, rng))
+        return DepthAnswer(found=depths.DepthComparison.of(spec_of(spec, "depth"), seeds, rng))
+
+
+def _depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
+    """Return a row a kind of gates and a level that losses fall below, as text."""
+    kinds = {"fixed": found.crossings, "switching": found.switched_crossings}
+    return [(kind, *row) for kind, crossings in kinds.items() for row in _rows(crossings)]
+
+
+def _rows(crossings: Iterable[CrossingComparison]) -> Iterable[tuple[str, ...]]:
+    for each in crossings:
+        yield (
+            f"{each.level:g}",
+            *(_times(times) for times in each.times),
+            f"{each.distance:.2f}",
+            f"{each.p:.2g}",
+            _interval_text(each.shift, ".0f"),
+            _interval_text(each.spread_ratio, ".2g"),
+        )
+
+
+def _times(times: np.ndarray) -> str:
+    """Return the quartiles of some steps, and how many curves never got there."""
+    quartiles = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
+    never = int((~np.isfinite(times)).sum())
+    shown = " / ".join("–" if not np.isfinite(x) else f"{x:.0f}" for x in quartiles)
+    return shown + (f" ({never} never)" if never else "")
+
+
+def _interval_text(found: Interval | None, form: str) -> str:
+    """Return a number and its interval."""
+    if found is None or found.value is None or not np.isfinite(found.value):
+        return "–"
+    ends = ("?" if end is None else format(end, form) for end in (found.low, found.high))
+    return f"{format(found.value, form)} [{', '.join(ends)}]"
+
+
+def _depth_sentences(found: DepthComparison) -> list[str]:
+    """Say whether distributions of the curves differ, and what the early phase predicts."""
+    sentences = [_sentence(found, found.curves, "their gated network", found.free_constants)]
+    switching, drop = found.switching, found.first_drop
+    if found.switched is not None and switching is not None and any(switching.units):
+        name = "gated networks whose gates switch, from the same initial weights"
+        sentences.append(_sentence(found, found.switched, name, switching.free_constants))
+        read = [len(each) for each in switching.readings]
+        open_units = np.mean([each for each in switching.units if each], axis=0)
+        shares = " and ".join(f"{share:.0%}" for share in open_units / found.widths)
+        sentences.append(
+            f"gates that switch: {shares} of the units of the hidden layers are open at the first "
+            f"drop; gates were read {min(read)} to {max(read)} times"
+        )
+    if drop is not None:
+        related = "" if drop.correlation is None else f", correlation {drop.correlation:.3f}"
+        sentences.append(
+            "the first drop of every ReLU network's loss is that of the same initial weights in "
+            f"the frozen residual: {drop.gap:+.0f} ± {drop.spread:.0f} steps off{related}"
+        )
+    return sentences
+
+
+def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: int) -> str:
+    """Say whether distributions differ."""
+    whose = f"{found.seeds} ReLU networks with {len(found.widths)} hidden layers and as many of"
+    outcome = "DIFFER" if test.differ else "cannot be distinguished"
+    if found.seeds < test.least:
+        outcome = f"are TOO FEW to say whether they differ (it takes {test.least} of each)"
+    head = f"{whose} {gated} {outcome}"
+    if found.uninformative:
+        steps = found.relu.settings.steps - 1
+        head = f"Training made too little progress to test the prediction: in {steps} steps {head}"
+    return (
+        f"{head} by their loss curves: largest difference of distribution functions "
+        f"{test.distance:.2f}, at step {test.step}; exchanged labels reach it in "
+        f"{percent(test.p)} of draws; {100 * test.inside:.0f} % of the ReLU losses lie in "
+        f"the gated networks' 5 % to 95 % band; free constants: {constants}"
+    )
+
+
+def _depth_files(found: DepthComparison) -> dict[str, str | bytes]:
+    """Return curves.npz, depth.svg and, last, depth.json."""
+    return {
+        "curves.npz": _curves(found),
+        "depth.svg": _drawing(found).svg,
+        "depth.json": dumps(_depth_to_json(found)),
+    }
+
+
+def _depth_to_json(found: DepthComparison) -> dict[str, Any]:
+    """Return depth.json."""
+    return {
+        "format": _FORMAT,
+        "title": found.spec.title,
+        "source": found.spec.source,
+        "seeds": found.seeds,
+        "rng": found.rng,
+        "network": {
+            **asdict(found.relu.settings),
+            "widths": list(found.widths),
+            "samples": found.spec.dataset.samples,
+        },
+        "gated_units": found.units,
+        "free_constants": found.free_constants,
+        "curves": asdict(found.curves),
+        "crossings": [_crossing(each) for each in found.crossings],
+        "switching": _switching(found),
+        "first_drop": _first_drop(found),
+        "differ": found.differ,
+        "not_tested": found.uninformative,
+        "too_few_seeds": found.seeds < found.curves.least,
+        "significant": SIGNIFICANT,
+        "versions": library_versions(),
+    }
+
+
+def _switching(found: DepthComparison) -> dict[str, Any] | None:
+    """Return what is said of gated networks whose gates switch."""
+    if found.switching is None or found.switched is None:
+        return None
+    return {
+        "curves": asdict(found.switched),
+        "crossings": [_crossing(each) for each in found.switched_crossings],
+        "open_units": [list(each) for each in found.switching.units],
+        "readings": [list(each) for each in found.switching.readings],
+    }
+
+
+def _first_drop(found: DepthComparison) -> dict[str, Any] | None:
+    """Return first drops of the ReLU networks beside those of their early phases."""
+    drop = found.first_drop
+    if drop is None:
+        return None
+    return {
+        "predicted": [_step(time) for time in drop.predicted],
+        "trained": [_step(time) for time in drop.trained],
+        "correlation": drop.correlation,
+        "mean_gap": drop.gap,
+        "standard_deviation_of_gap": drop.spread,
+    }
+
+
+def _crossing(found: CrossingComparison) -> dict[str, Any]:
+    one, other = ([_step(time) for time in times] for times in found.times)
+    shift, ratio = (
+        None if each is None else asdict(each) for each in (found.shift, found.spread_ratio)
+    )
+    return {
+        "level": found.level,
+        "steps": {"relu": one, "gdln": other},
+        "distance": found.distance,
+        "p": found.p,
+        "shift_of_median": shift,
+        "ratio_of_spreads": ratio,
+    }
+
+
+def _step(time: float) -> int | None:
+    return int(time) if np.isfinite(time) else None
+
+
+def _curves(found: DepthComparison) -> bytes:
+    """Return all losses at the steps at which whole curves are compared."""
+    pooled = np.concatenate([found.relu.losses, found.gdln.losses])
+    steps = spread_moments(pooled.mean(axis=0), MOMENTS)
+    runs = {"relu": found.relu, "gdln": found.gdln, "one_hidden_layer": found.shallow}
+    losses = {name: run.losses for name, run in runs.items()}
+    if found.switching is not None:
+        losses["switching"] = found.switching.losses
+    return npz({name: curves[:, steps] for name, curves in losses.items()} | {"steps": steps})
+
+
+def _drawing(found: DepthComparison) -> Drawing:
+    """Draw the distributions of a comparison."""
+    depth = len(found.widths)
+    shallow = {"color": FAINT, "linewidth": 1.3, "linestyle": DASHES[1], "zorder": 2}
+    kinds = [
+        (f"ReLU network, {depth} hidden layers", found.relu.losses, look("relu")),
+        ("gated network, fixed gates", found.gdln.losses, look("gdln")),
+        ("ReLU network, one hidden layer", found.shallow.losses, shallow),
+    ]
+    if found.switching is not None:
+        losses = found.switching.losses * found.relu.losses[:, :1]
+        kinds.append(("gated network, switching gates", losses, look("theory")))
+    bands = tuple(_band(*kind) for kind in kinds)
+    shares = [
+        _distribution(losses, level, style, name=f"{level:g}" * (losses is found.relu.losses))
+        for _, losses, style in kinds
+        for level in _DRAWN
+    ]
+    said = f"share with a loss below {', '.join(f'{level:g}' for level in _DRAWN)} of $L(0)$"
+    sketch = Sketch.of(
+        "depth",
+        Panel(x=TIME, y="loss $L(t)$", curves=bands),
+        Panel(x=TIME, y=said, curves=tuple(shares), top=1.02),
+        height=2.6,
+    )
+    return sketch.draw(pdf=False)
+
+
+def _band(name: str, losses: np.ndarray, style: dict[str, Any]) -> Curve:
+    steps = thinned(np.arange(losses.shape[1]))
+    low, middle, high = np.quantile(losses[:, steps], (0.05, 0.5, 0.95), axis=0)
+    return Curve(x=steps, y=middle, style=style, label=name, low=low, high=high)
+
+
+def _distribution(losses: np.ndarray, level: float, style: dict[str, Any], name: str) -> Curve:
+    """Return the share of networks whose loss has fallen below a level, over time."""
+    times = crossing_times(losses, level)
+    reached = np.sort(times[np.isfinite(times)])
+    share = np.arange(1, len(reached) + 1) / len(times)
+    x = np.array([*reached[:1], *reached, losses.shape[1] - 1.0])
+    y = np.array([*[0.0] * len(reached[:1]), *share, len(reached) / len(times)])
+    return Curve(x=x, y=y, style=style | {"drawstyle": "steps-post"}, name=name)

@@ -235,7 +235,7 @@ class Derivation(derivation.Derivation):
     @property
     def early(self) -> EarlyStrengths:
         """κ of the modes that learn first, at the declared values; needs a network."""
-        return self.ask(early.early_strengths)
+        return self.ask(early.EarlyStrengths.of)
 
     @property
     def regime(self) -> TrainingRegime | None:
@@ -265,7 +265,7 @@ class Derivation(derivation.Derivation):
             >>> sr.derive(sr.load("linear-hierarchy")).modes["pi_1_1"].half_time
             148.1...
         """
-        return self.ask(mode_table.modes_of)
+        return self.ask(mode_table.Modes.of)
 
     def formula(self, name: str) -> Formula:
         """Return the closed form of a mode or of the loss, in t and letters.
@@ -391,7 +391,7 @@ class Derivation(derivation.Derivation):
             ((3, 8, 15), [1.0, 1.0])
         """
         _warn(self)
-        return outputs.predict_outputs(self.at_values, steps)
+        return outputs.Outputs.of(self.at_values, steps)
 
     def enclose(
         self, times: Sequence[int | Fraction], digits: int = 50

@@ -21,7 +21,7 @@ from symreln.explanation.spec_replay import spec_replay
 from symreln.gating.algorithm_one import network_gates
 from symreln.gating.exact_finders import all_gates, selected
 from symreln.gating.gate_figures import race_figure
-from symreln.gating.race_report import RaceReport, race_report
+from symreln.gating.race_report import RaceReport
 from symreln.gating.serialise import Result
 from symreln.networks.pathway import PathwaySpec
 from symreln.pipeline.derive import with_pathways
@@ -234,7 +234,7 @@ def race(
         asked: dict[str, Any] = {"stage": stage, "limit": limit, "seeds": seeds}
         if by is not None and over is None:
             spec = _at_values("race", spec)
-        found = race_report(spec, over, label=by, points=points, rng=rng, **asked)
+        found = RaceReport.of(spec, over, label=by, points=points, rng=rng, **asked)
     return GateAnswer(found=found, spec=spec)
 
 

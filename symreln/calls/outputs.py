@@ -74,26 +74,26 @@ class Outputs:
         """
         return user_plots.plot_outputs(self.times, self.values, output, samples, ax)
 
+    @classmethod
+    def of(cls, derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Outputs:
+        """Return ŷ(t): from the closed forms where all modes have them, else integrated.
 
-def predict_outputs(derivation: Derivation, times: Sequence[float] | np.ndarray | None) -> Outputs:
-    """Return ŷ(t): from the closed forms where all modes have them, else integrated.
-
-    Args:
-        derivation: Without free parameters, with a network.
-        times: Ascending, in steps; every step of the network by default.
-    """
-    grid = predict(of_given_gates(derivation), times).times  # refuses what cannot be evaluated
-    if derivation.closed and not derivation.later:
-        curves = closed_curves(derivation, grid)
-        if are_followed(derivation, curves):
-            return _closed(derivation, grid, curves)
-    if is_linear(derivation):
-        found = linear_curves(derivation, grid, outputs=True)[2]
-        return Outputs(times=grid, values=found.transpose(0, 2, 1), parts={})
-    whole, first = from_start(grid)
-    starts = first_starts(derivation, derivation.ask(starts_of).factors)
-    found = derivation.ask(matrices_of).outputs(whole, PRECISE, starts)
-    return Outputs(times=grid, values=found[first:].transpose(0, 2, 1), parts={})
+        Args:
+            derivation: Without free parameters, with a network.
+            times: Ascending, in steps; every step of the network by default.
+        """
+        grid = predict(of_given_gates(derivation), times).times  # refuses what cannot be evaluated
+        if derivation.closed and not derivation.later:
+            curves = closed_curves(derivation, grid)
+            if are_followed(derivation, curves):
+                return _closed(derivation, grid, curves)
+        if is_linear(derivation):
+            found = linear_curves(derivation, grid, outputs=True)[2]
+            return cls(times=grid, values=found.transpose(0, 2, 1), parts={})
+        whole, first = from_start(grid)
+        starts = first_starts(derivation, derivation.ask(starts_of).factors)
+        found = derivation.ask(matrices_of).outputs(whole, PRECISE, starts)
+        return cls(times=grid, values=found[first:].transpose(0, 2, 1), parts={})
 
 
 def _closed(derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]) -> Outputs:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from symreln.base import pool
 from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
+from symreln.base.provenance import library_versions
 from symreln.base.records import record
 from symreln.base.rounding import percent, positional
 from symreln.base.tables import plain_table
@@ -18,15 +20,28 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD, Interval, interval_text, share_text
 from symreln.report.results_folder import write_files
+from symreln.report.validation_json import floor_to_json
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
 from symreln.specs.spec import Spec
 from symreln.specs.written_spec import spec_toml
-from symreln.sweeps.combinations import Sweep, SweepRow, planned
-from symreln.sweeps.sweep_results import sweep_to_json
+from symreln.sweeps.combinations import Sweep, SweepRow
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
 
+_FORMAT = "symreln-sweep/2"
+#: As in validation.json: the ReLU network's place is a linear network's where that is trained.
+_PAIRS = (
+    "theory_vs_gdln",
+    "theory_vs_relu",
+    "gdln_vs_relu",
+    "closed_vs_gdln",
+    "closed_vs_relu",
+    "reduced_vs_gdln",
+    "reduced_vs_relu",
+    "effective_vs_relu",
+    "mean_field_vs_relu",
+)
 #: Where a spec that is no file is kept, in the folder of its sweep.
 _SPEC = "spec.toml"
 #: Pairs of curves that the table shows, and their titles.
@@ -56,7 +71,7 @@ class SweepAnswer(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what sweep.json says."""
-        return sweep_to_json(self.found)
+        return _sweep_json(self.found)
 
     def files(self) -> dict[str, str | bytes]:
         """Return sweep.json, by its name; a part of a sweep has none."""
@@ -172,7 +187,7 @@ def sweep(
     if not isinstance(source, str | os.PathLike):
         source = _written(spec_of(source, "sweep"), [*told, *texts], folder)
     asked = {"overrides": told, "seeds": seeds, "rng": rng, "allow_outside": allow_outside}
-    asked_of = planned(str(source), texts, folder, **asked)
+    asked_of = Sweep.of(str(source), texts, folder, **asked)
     with pool.processes(workers or cores()) as executor:
         return SweepAnswer(found=asked_of.done(shard, executor), shard=shard)
 
@@ -206,3 +221,37 @@ def _texts(given: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(given, Mapping):
         return tuple(given)
     return tuple(f"{key}={json.dumps(plain(value), default=str)}" for key, value in given.items())
+
+
+def _sweep_json(found: Sweep) -> dict[str, Any]:
+    """Return sweep.json."""
+    first = found.combinations[0]
+    return {
+        "format": _FORMAT,
+        "title": first.spec.title,
+        "spec": first.spec.source,
+        "set": list(found.overrides),
+        "over": {key: list(values) for key, values in found.axes.items()},
+        "seeds": first.seeds,
+        "rng": first.rng,
+        "intervals": METHOD,
+        "rows": [_json_row(row) for row in found.rows],
+        "versions": library_versions(),
+    }
+
+
+def _json_row(row: SweepRow) -> dict[str, Any]:
+    return {
+        "over": list(row.over),
+        "seeds": row.seeds,
+        "level": row.level or None,
+        "method": row.method or None,
+        "free_constants": row.free_constants,
+        "judged": row.judged or None,
+        "verdict": None if row.verdict is None else row.verdict.outcome,
+        "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
+        "metrics": dict.fromkeys(_PAIRS)
+        | {pair: asdict(found) for pair, found in row.metrics.items()},
+        "seed_floor": floor_to_json(row.floor),
+        "failure": row.failure or None,
+    }

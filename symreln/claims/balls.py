@@ -15,7 +15,7 @@ from flint import arb
 from symreln.base.records import record
 from symreln.claims.derivation import Derivation, ModeDerivation
 from symreln.claims.formulas import check_closed
-from symreln.claims.head_start import ABOVE, ModeLaws, are_followed, mode_laws, without_form
+from symreln.claims.head_start import ABOVE, ModeLaws, are_followed, without_form
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import learned_counts, narrow_pathways
 from symreln.claims.solve import check_values
@@ -98,7 +98,7 @@ def _laws(derivation: Derivation, bits: int, most: int) -> tuple[ModeLaws, int]:
     while True:
         try:
             with precision(bits):
-                return mode_laws(derivation, bits), bits
+                return ModeLaws.of(derivation, bits), bits
         except LimitReachedError:
             if bits >= most:
                 raise

@@ -57,49 +57,49 @@ class EarlyStrengths(ByName[EarlyStrength]):
     found: Mapping[str, EarlyStrength] = field(default_factory=dict)
     unsupported: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, derivation: Derivation) -> EarlyStrengths:
+        """Return κ of every mode that the early phase decides, and why pathways have none.
 
-def early_strengths(derivation: Derivation) -> EarlyStrengths:
-    """Return κ of every mode that the early phase decides, and why pathways have none.
+        These are the modes of the pathways that learn first: later stages learn a residual that is
+        not there yet. Nothing is said of a linear network, whose κ is 1, of a ReLU network that is
+        linear at half speed, whose κ is 1/2, and of gates with gains, which no ReLU unit has.
 
-    These are the modes of the pathways that learn first: later stages learn a residual that is
-    not there yet. Nothing is said of a linear network, whose κ is 1, of a ReLU network that is
-    linear at half speed, whose κ is 1/2, and of gates with gains, which no ReLU unit has.
+        Weight decay shrinks all weights of all units by one factor k a step, which no gate feels
+        and no share: a step η with it is k times a step η/k without.
 
-    Weight decay shrinks all weights of all units by one factor k a step, which no gate feels and
-    no share: a step η with it is k times a step η/k without.
+        A Monte Carlo estimate over isolated hidden units, at the declared values of parameters.
 
-    A Monte Carlo estimate over isolated hidden units, at the declared values of parameters.
-
-    Args:
-        derivation: With a network.
-    """
-    numbers = derivation.ask(at_values)
-    if numbers is not derivation:
-        return numbers.ask(early_strengths)
-    if not _has_early_phase(derivation) or _keep(derivation) <= 0:
-        return EarlyStrengths()
-    unsupported = dict(derivation.ask(unsupported_pathways))
-    asked, begun = derivation.ask(_begun)
-    if not asked:
-        return EarlyStrengths(unsupported=unsupported)
-    with phase("κ of the early phase"):
-        units, found = begun()
-    members: dict[tuple[int, int], list[str]] = {}
-    for _, mode, orbit in asked:
-        members.setdefault(orbit, []).append(mode.label)
-    strengths = {
-        mode.label: replace(strength, orbit=tuple(members[orbit]))
-        for (_, mode, orbit), strength in zip(asked, found, strict=True)
-        if strength.settled
-    }
-    for (pathway, mode, _), strength in zip(asked, found, strict=True):
-        if mode.number == 1 and not strength.settled:
-            unsupported[pathway.name] = _why_none(strength, units)
-    return EarlyStrengths(found=strengths, unsupported=unsupported)
+        Args:
+            derivation: With a network.
+        """
+        numbers = derivation.ask(at_values)
+        if numbers is not derivation:
+            return numbers.ask(EarlyStrengths.of)
+        if not _has_early_phase(derivation) or _keep(derivation) <= 0:
+            return cls()
+        unsupported = dict(derivation.ask(unsupported_pathways))
+        asked, begun = derivation.ask(_begun)
+        if not asked:
+            return cls(unsupported=unsupported)
+        with phase("κ of the early phase"):
+            units, found = begun()
+        members: dict[tuple[int, int], list[str]] = {}
+        for _, mode, orbit in asked:
+            members.setdefault(orbit, []).append(mode.label)
+        strengths = {
+            mode.label: replace(strength, orbit=tuple(members[orbit]))
+            for (_, mode, orbit), strength in zip(asked, found, strict=True)
+            if strength.settled
+        }
+        for (pathway, mode, _), strength in zip(asked, found, strict=True):
+            if mode.number == 1 and not strength.settled:
+                unsupported[pathway.name] = _why_none(strength, units)
+        return cls(found=strengths, unsupported=unsupported)
 
 
 def begin_early_strengths(derivation: Derivation) -> None:
-    """Have the units followed that :func:`early_strengths` asks for."""
+    """Have the units followed that :meth:`EarlyStrengths.of` asks for."""
     spec = derivation.spec
     if spec.network is not None and spec.has_values and derivation.given_start is None:
         numbers = derivation.ask(at_values)

@@ -18,7 +18,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.base.summaries import ByName, few
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-from symreln.claims.head_start import ModeLaw, mode_laws
+from symreln.claims.head_start import ModeLaw, ModeLaws
 from symreln.claims.integration import check_range
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.solve import at_values
@@ -265,7 +265,7 @@ def _starts(derivation: Derivation) -> dict[str, ModeLaw]:
     if not staged or not _has_numbers(derivation) or derivation.strength0 is None:
         return {}
     check_range(derivation.ask(at_values))
-    laws = derivation.ask(mode_laws)
+    laws = derivation.ask(ModeLaws.of)
     if laws.outrun:
         label, why = next(iter(laws.outrun.items()))
         msg = f"{label} has no closed form in time: {why}"

@@ -21,7 +21,7 @@ from symreln.base.summaries import short_list
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.early import unsupported_pathways
-from symreln.claims.head_start import ModeLaw, mode_laws
+from symreln.claims.head_start import ModeLaw, ModeLaws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.lines import DerivationLines
 from symreln.claims.narrow import own_curves
@@ -324,7 +324,7 @@ _Course = tuple[LinearUnits, np.ndarray, np.ndarray]
 def _courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], _Course]]:
     """Yield the units of all pathways of the first stage, those that are alike together."""
     check_range(derivation)
-    laws = derivation.ask(mode_laws) if _is_closed(derivation) else None
+    laws = derivation.ask(ModeLaws.of) if _is_closed(derivation) else None
     pathways = derivation.stages[0].pathways
     specs = [pathway.effective.pathway for pathway in pathways]
     places = {id(p.effective): place for place, p in enumerate(pathways)}

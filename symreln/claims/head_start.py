@@ -84,6 +84,53 @@ class ModeLaws(ByName[ModeLaw]):
     found: Mapping[str, ModeLaw]
     outrun: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        derivation: Derivation,
+        bits: int | None = None,
+        start: Start | None = None,
+        *,
+        flow: bool = False,
+        factors: Mapping[str, Fraction] | None = None,
+    ) -> ModeLaws:
+        """Return the closed forms of all modes that learn, by label: as they are predicted.
+
+        Of those that do not close, lack a value of a parameter, or are learned before what drives
+        them, there is none, nor of later stages then.
+
+        Args:
+            derivation: Whose modes are closed.
+            bits: Working precision of balls, which holds while they are used; None for float64.
+            start: Where modes start; by default where they are expected to.
+            flow: Whether steps are taken as infinitely small.
+            factors: By how many times modes start stronger, by label, where they do; by default
+                those of the early phase, from a given start none.
+
+        Raises:
+            NotSupportedError: There is no expected start, and none is given.
+            LimitReachedError: Balls of this precision do not tell which mode is learned first, or
+                gradient descent diverges.
+        """
+        ops, begin = NUMPY if bits is None else ARB, start or start_of(derivation)
+        if factors is None:
+            factors = {} if start is not None else derivation.ask(starts_of).factors
+        begin = replace(
+            begin, strength0=ops.number(begin.strength0), imbalance=ops.number(begin.imbalance)
+        )
+        modes = _Modes(
+            derivation=derivation, bits=bits, ops=ops, start=begin, flow=flow, factors=factors
+        )
+        found: dict[str, ModeLaw | str] = {}
+        for stage in derivation.stages:
+            open_ones = any(isinstance(each, str) for each in found.values())
+            for mode in (mode for pathway in stage.pathways for mode in modes.known(pathway.modes)):
+                found[mode.label] = _AFTER if open_ones else modes.law_of(mode, found)
+        return cls(
+            found={label: each for label, each in found.items() if not isinstance(each, str)},
+            outrun={label: each for label, each in found.items() if isinstance(each, str)},
+        )
+
 
 def without_form(outrun: Mapping[str, str]) -> str:
     """Say which modes have no closed form in time, and why.
@@ -96,52 +143,6 @@ def without_form(outrun: Mapping[str, str]) -> str:
         labels.setdefault(why, []).append(label)
     which = "; of ".join(f"{few(names)}: {why}" for why, names in labels.items())
     return f"no closed form in time of {which}. The reduction is integrated from t = 0"
-
-
-def mode_laws(
-    derivation: Derivation,
-    bits: int | None = None,
-    start: Start | None = None,
-    *,
-    flow: bool = False,
-    factors: Mapping[str, Fraction] | None = None,
-) -> ModeLaws:
-    """Return the closed forms of all modes that learn, by label: as they are predicted.
-
-    Of those that do not close, lack a value of a parameter, or are learned before what drives them,
-    there is none, nor of later stages then.
-
-    Args:
-        derivation: Whose modes are closed.
-        bits: Working precision of balls, which holds while they are used; None for float64.
-        start: Where modes start; by default where they are expected to.
-        flow: Whether steps are taken as infinitely small.
-        factors: By how many times modes start stronger, by label, where they do; by default those
-            of the early phase, from a given start none.
-
-    Raises:
-        NotSupportedError: There is no expected start, and none is given.
-        LimitReachedError: Balls of this precision do not tell which mode is learned first, or
-            gradient descent diverges.
-    """
-    ops, begin = NUMPY if bits is None else ARB, start or start_of(derivation)
-    if factors is None:
-        factors = {} if start is not None else derivation.ask(starts_of).factors
-    begin = replace(
-        begin, strength0=ops.number(begin.strength0), imbalance=ops.number(begin.imbalance)
-    )
-    modes = _Modes(
-        derivation=derivation, bits=bits, ops=ops, start=begin, flow=flow, factors=factors
-    )
-    found: dict[str, ModeLaw | str] = {}
-    for stage in derivation.stages:
-        open_ones = any(isinstance(each, str) for each in found.values())
-        for mode in (mode for pathway in stage.pathways for mode in modes.known(pathway.modes)):
-            found[mode.label] = _AFTER if open_ones else modes.law_of(mode, found)
-    return ModeLaws(
-        found={label: each for label, each in found.items() if not isinstance(each, str)},
-        outrun={label: each for label, each in found.items() if isinstance(each, str)},
-    )
 
 
 def are_followed(derivation: Derivation, laws: Mapping[str, Any]) -> bool:

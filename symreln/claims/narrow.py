@@ -18,7 +18,7 @@ from symreln.document.typeset import say, typeset
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.laws.law import Match
-from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
+from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode
 
 
 @record(eq=False)
@@ -210,7 +210,7 @@ def _narrow(
         exact = pathway.spectrum.modes
         learned = [mode for mode in pathway.modes if not mode.is_null]
         entries = [WidthMode(label=m.label, mode=exact[m.number - 1]) for m in learned]
-        found = narrow(entries, units)
+        found = Narrow.of(entries, units)
         if found is not None and found.plateau is None:
             reason = "modes with equal s and different s²/d compete for its last unit"
     numbers = [n for mode in whole.modes if not mode.is_null for n in (mode.s, mode.d)]

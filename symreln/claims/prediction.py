@@ -16,7 +16,7 @@ import numpy as np
 from symreln.claims.constants import Constant, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.equilibria import mode_system
-from symreln.claims.head_start import are_followed, mode_laws
+from symreln.claims.head_start import ModeLaws, are_followed
 from symreln.claims.integration import check_range, coupled_matrices, gate_floats, network_of
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
@@ -305,7 +305,7 @@ def closed_curves(
 ) -> dict[str, np.ndarray]:
     """Return the closed form of every mode that learns, by label; arguments as closed_forms."""
     start = None if strength0 is None else Start(strength0=Fraction(strength0))
-    laws = mode_laws(derivation, start=start, flow=flow, factors=factors)
+    laws = ModeLaws.of(derivation, start=start, flow=flow, factors=factors)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
     return {

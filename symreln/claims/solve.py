@@ -21,7 +21,7 @@ from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.laws.choice import choose, printed
 from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Law, Regime
-from symreln.networks.effective import EffectiveDataset, effective_dataset
+from symreln.networks.effective import EffectiveDataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.networks.targets import Targets
 from symreln.specs.spec import Spec
@@ -144,7 +144,7 @@ def _effective(
     for p, number in enumerate(numbers):
         pathway, move = spec.pathways[number - 1], symmetry.symmetries[p]
         if move is None:
-            found.append(effective_dataset(spec.dataset, pathway, goal))
+            found.append(EffectiveDataset.of(spec.dataset, pathway, goal))
             found[-1].check_size()
         else:
             found.append(found[symmetry.originals[p]].mapped(move, pathway))

@@ -18,7 +18,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.derivation import Derivation
-from symreln.claims.early import early_strengths
+from symreln.claims.early import EarlyStrengths
 from symreln.claims.integration import check_range, network_of
 from symreln.claims.narrow import narrow_pathways
 from symreln.claims.regime import regime_of
@@ -60,7 +60,7 @@ def starts_of(derivation: Derivation) -> Starts:
     try:
         check_range(derivation.ask(at_values))
         with np.errstate(over="raise"):  # of steps that diverge
-            early = derivation.ask(early_strengths)
+            early = derivation.ask(EarlyStrengths.of)
     except (InputError, FloatingPointError):
         return Starts()
     kappas = _pathway_kappas(derivation, early)

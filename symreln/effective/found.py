@@ -377,6 +377,16 @@ class FromData(Claim):
         named = [(each.name, each.gate) for each in self.units]
         return timeline_of_units(self.network.losses, looks, self.strengths, named)
 
+    @classmethod
+    def of_units(cls, network: EffectiveNetwork, numbers: Derivation) -> FromData:
+        """Return what an effective network says of a derivation with its gates.
+
+        Args:
+            network: The effective network.
+            numbers: Without free parameters.
+        """
+        return cls(network=network, spec=numbers.spec, half_times=_half_times(numbers))
+
 
 def _share(loss: float) -> str:
     """Return a loss over L(0) in percent; what is below a thousandth of one is 0."""
@@ -401,16 +411,6 @@ def _signs_of(pathway: PathwaySpec) -> np.ndarray:
     return signs
 
 
-def from_units(network: EffectiveNetwork, numbers: Derivation) -> FromData:
-    """Return what an effective network says of a derivation with its gates.
-
-    Args:
-        network: The effective network.
-        numbers: Without free parameters.
-    """
-    return FromData(network=network, spec=numbers.spec, half_times=_half_times(numbers))
-
-
 def from_data(numbers: Derivation) -> FromData:
     """Return the effective network of a derivation whose gates come from the data.
 
@@ -427,7 +427,7 @@ def from_data(numbers: Derivation) -> FromData:
             "network.init_std"
         )
         raise InputError(msg)
-    return from_units(network, numbers)
+    return FromData.of_units(network, numbers)
 
 
 def _half_times(derivation: Derivation) -> dict[str, float]:

@@ -106,34 +106,36 @@ class SplitNetwork:
     shares: tuple[float, ...]
     exact: float
 
-
-def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarray) -> SplitNetwork:
-    """Split trained ReLU networks into pathways by the nearest gate and compare their maps."""
-    # Gates of 0 and 1: a network is trained for no others.
-    gates = np.array([p.effective.pathway.gate for p in derivation.pathways], dtype=float)
-    for own, pathway in zip(gates, derivation.pathways, strict=True):
-        own[list(pathway.effective.pathway.boundary)] = np.nan
-    weights = network.weights[0]
-    maps = np.zeros((network.seeds, len(gates), weights.w2.shape[1], inputs.shape[0]))
-    exact, shares = [], []
-    for seed in range(network.seeds):
-        w1, w2 = weights.w1[seed], weights.w2[seed]
-        size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
-        active = w1 @ inputs > 0
-        differ = np.array([np.nansum(np.abs(active - gate), axis=1) for gate in gates])
-        index, distance = differ.argmin(axis=0), differ.min(axis=0)
-        total = float(size.sum()) or 1.0  # nothing contributes: every share is 0 of 1
-        exact.append(float(size[distance == 0].sum()) / total)
-        shares.append(np.bincount(index, weights=size, minlength=len(gates)) / total)
-        for p in range(len(gates)):
-            chosen = index == p
-            maps[seed, p] = w2[:, chosen] @ w1[chosen] / derivation.known.slower
-    found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))]
-    return SplitNetwork(
-        alignment=tuple(a for a in found if a is not None),
-        shares=tuple(float(share) for share in np.mean(shares, axis=0)),
-        exact=float(np.mean(exact)),
-    )
+    @classmethod
+    def of(cls, derivation: Derivation, network: TrainingRun, inputs: np.ndarray) -> SplitNetwork:
+        """Split trained ReLU networks into pathways by the nearest gate and compare their maps."""
+        # Gates of 0 and 1: a network is trained for no others.
+        gates = np.array([p.effective.pathway.gate for p in derivation.pathways], dtype=float)
+        for own, pathway in zip(gates, derivation.pathways, strict=True):
+            own[list(pathway.effective.pathway.boundary)] = np.nan
+        weights = network.weights[0]
+        maps = np.zeros((network.seeds, len(gates), weights.w2.shape[1], inputs.shape[0]))
+        exact, shares = [], []
+        for seed in range(network.seeds):
+            w1, w2 = weights.w1[seed], weights.w2[seed]
+            size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
+            active = w1 @ inputs > 0
+            differ = np.array([np.nansum(np.abs(active - gate), axis=1) for gate in gates])
+            index, distance = differ.argmin(axis=0), differ.min(axis=0)
+            total = float(size.sum()) or 1.0  # nothing contributes: every share is 0 of 1
+            exact.append(float(size[distance == 0].sum()) / total)
+            shares.append(np.bincount(index, weights=size, minlength=len(gates)) / total)
+            for p in range(len(gates)):
+                chosen = index == p
+                maps[seed, p] = w2[:, chosen] @ w1[chosen] / derivation.known.slower
+        found = [
+            _pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))
+        ]
+        return cls(
+            alignment=tuple(a for a in found if a is not None),
+            shares=tuple(float(share) for share in np.mean(shares, axis=0)),
+            exact=float(np.mean(exact)),
+        )
 
 
 def _cosines(

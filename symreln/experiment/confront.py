@@ -14,19 +14,19 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.experiment.aligned import gdln_alignment, split_network
+from symreln.experiment.aligned import SplitNetwork, gdln_alignment
 from symreln.experiment.closed import train_aligned
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.gates_held import gates_held, stage_ends
-from symreln.experiment.measured_gates import measured_gate_law
-from symreln.experiment.metrics import gate_drift
+from symreln.experiment.measured_gates import GateLawMeasured
+from symreln.experiment.metrics import GateDrift
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
-from symreln.experiment.representation import compare_representations
+from symreln.experiment.representation import RepresentationComparison
 from symreln.experiment.strengths import MARKS, measured_strengths
 from symreln.experiment.training import train_pair
-from symreln.experiment.units_met import met_looks, units_met
+from symreln.experiment.units_met import UnitsMet, met_looks
 from symreln.specs.arguments import check_counts, instance_of
 from symreln.train.record import Recording
 from symreln.train.run import TrainingRun
@@ -74,7 +74,7 @@ def validate(
             aligned = train_aligned(numbers, predictions.chain)
     pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
     with phase("law of gates"):
-        law = measured_gate_law(numbers, network)
+        law = GateLawMeasured.of(numbers, network)
     found = Validation(
         **vars(predictions),
         derivation=derivation,
@@ -85,7 +85,7 @@ def validate(
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, predictions.prediction, network, gdln),
         gates=gates_held(numbers, network, ends),
-        met=units_met(numbers, network),
+        met=UnitsMet.of(numbers, network),
         rng=rng,
         law=law,
         **_seen_gates(numbers, network),
@@ -96,7 +96,7 @@ def validate(
     if not representations:
         return found
     with phase("recording representations"):
-        held = compare_representations(found.numbers, found, found.seeds, found.rng)
+        held = RepresentationComparison.of(found.numbers, found, found.seeds, found.rng)
     return replace(found, representations=held)
 
 
@@ -133,14 +133,14 @@ def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, A
     """Return what is measured of ReLU networks' gates; nothing of other networks'."""
     if network is None or network.settings.activation != "relu":
         return {}
-    drift = gate_drift(
+    drift = GateDrift.of(
         network.snapshots["activity"],
         network.snapshots["contribution"],
         network.snapshot_steps,
         network.losses,
     )
     inputs = numbers.spec.dataset.inputs.to_numpy()
-    return {"drift": drift, "split": split_network(numbers.last, network, inputs)}
+    return {"drift": drift, "split": SplitNetwork.of(numbers.last, network, inputs)}
 
 
 def _marks(prediction: Prediction) -> tuple[int, ...]:

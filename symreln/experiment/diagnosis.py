@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from symreln.claims.early import early_strengths
+from symreln.claims.early import EarlyStrengths
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
 from symreln.claims.probes import learning_modes
@@ -173,7 +173,7 @@ def _replaced(
 
 def _proven(again: Trials, pair: str) -> Iterator[Row]:
     """Yield the gates of pathways that no hidden unit keeps."""
-    unsupported = again.case.numbers.ask(early_strengths).unsupported
+    unsupported = again.case.numbers.ask(EarlyStrengths.of).unsupported
     if unsupported:
         names = ", ".join(f"'{name}'" for name in unsupported)
         yield Row(

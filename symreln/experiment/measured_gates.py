@@ -46,27 +46,27 @@ class GateLawMeasured:
         """The largest distance of the share to the mean of all networks."""
         return float(np.abs(self.predicted - self.mean).max())
 
+    @classmethod
+    def of(cls, numbers: Derivation, network: TrainingRun | None) -> GateLawMeasured | None:
+        """Compare the law of gates with networks; None where there is no law or no gates.
 
-def measured_gate_law(numbers: Derivation, network: TrainingRun | None) -> GateLawMeasured | None:
-    """Compare the law of gates with networks; None where there is no law or no gates.
-
-    Args:
-        numbers: Without free parameters.
-        network: Trained ReLU networks, with their gates.
-    """
-    law = numbers.ask(gate_law_of)
-    if network is None or "activity" not in network.snapshots or law is None or not law.found:
-        return None
-    recorded = np.array(network.snapshot_steps)
-    places = np.flatnonzero(recorded >= law.begins)
-    steps = recorded[places]
-    if not len(steps):
-        return None
-    pathways = [p for each in law.found for p in numbers.pathways if p.name in each.pathways]
-    gates = [
-        (gate_floats(pathway.effective.pathway) > 0, ~telling_samples(numbers, pathway))
-        for pathway in pathways
-    ]
-    active, weight = (network.snapshots[name] for name in ("activity", "contribution"))
-    measured = share_with(active[:, places] > 0, weight[:, places], gates)
-    return GateLawMeasured(steps=steps, predicted=law.share(steps), measured=measured)
+        Args:
+            numbers: Without free parameters.
+            network: Trained ReLU networks, with their gates.
+        """
+        law = numbers.ask(gate_law_of)
+        if network is None or "activity" not in network.snapshots or law is None or not law.found:
+            return None
+        recorded = np.array(network.snapshot_steps)
+        places = np.flatnonzero(recorded >= law.begins)
+        steps = recorded[places]
+        if not len(steps):
+            return None
+        pathways = [p for each in law.found for p in numbers.pathways if p.name in each.pathways]
+        gates = [
+            (gate_floats(pathway.effective.pathway) > 0, ~telling_samples(numbers, pathway))
+            for pathway in pathways
+        ]
+        active, weight = (network.snapshots[name] for name in ("activity", "contribution"))
+        measured = share_with(active[:, places] > 0, weight[:, places], gates)
+        return cls(steps=steps, predicted=law.share(steps), measured=measured)

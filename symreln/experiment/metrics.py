@@ -229,6 +229,22 @@ class SeedFloor:
     mean: Distance[Any]
     maximum: Distance[Any]
 
+    @classmethod
+    def of(cls, losses: np.ndarray) -> SeedFloor | None:
+        """Compare each seed's curve with the mean of the others.
+
+        Args:
+            losses: Shape (seeds, steps).
+
+        Returns:
+            The floor; None for a single seed, which has nothing to be compared with.
+        """
+        if len(losses) < 2:
+            return None
+        total, others = losses.sum(axis=0), len(losses) - 1
+        each = [compare(curve, (total - curve) / others) for curve in losses]
+        return cls(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max))
+
 
 @record(eq=False)
 class GateDrift:
@@ -250,6 +266,40 @@ class GateDrift:
     def mean(self) -> np.ndarray:
         """Mean over seeds, shape (K,)."""
         return self.share.mean(axis=0)
+
+    @classmethod
+    def of(
+        cls,
+        activity: np.ndarray,
+        contribution: np.ndarray,
+        steps: Sequence[int],
+        losses: np.ndarray,
+    ) -> GateDrift:
+        """How much the gates of ReLU networks move, weighted by what the units contribute.
+
+        Args:
+            activity: Patterns 1[W1 x_μ > 0] at K snapshots, truth values, shape (seeds, K, H, P).
+            contribution: ‖w1_h‖ ‖w2_h‖ at the same, shape (seeds, K, H).
+            steps: The snapshot steps.
+            losses: Shape (seeds, steps of the training).
+        """
+        count = activity.shape[1]
+        moved = np.stack(
+            [(activity[:, k] != activity[:, -1]).mean(axis=2) for k in range(count)], 1
+        )
+        weight = contribution.sum(axis=2)
+        # Where no unit contributes, no gate matters: a share of 0.
+        safe = np.where(weight > 0, weight, 1.0)
+        share = (moved * contribution).sum(axis=2) / safe
+        after = [
+            share[seed, k]
+            for seed, drop in enumerate(map(drop_time, losses))
+            for k, step in enumerate(steps)
+            if drop is not None and step >= drop
+        ]
+        return cls(
+            steps=tuple(steps), share=share, max_after_drop=float(max(after)) if after else None
+        )
 
 
 def drop_time(curve: np.ndarray) -> int | None:
@@ -299,56 +349,12 @@ def mutual_distance(
     return Distance(**{m.name: m.distance(samples, found[m.name]) for m in METRICS})
 
 
-def seed_floor(losses: np.ndarray) -> SeedFloor | None:
-    """Compare each seed's curve with the mean of the others.
-
-    Args:
-        losses: Shape (seeds, steps).
-
-    Returns:
-        The floor; None for a single seed, which has nothing to be compared with.
-    """
-    if len(losses) < 2:
-        return None
-    total, others = losses.sum(axis=0), len(losses) - 1
-    each = [compare(curve, (total - curve) / others) for curve in losses]
-    return SeedFloor(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max))
-
-
 def _over_seeds(each: Sequence[Distance[Any]], reduce: Callable) -> Distance[Any]:
     found: dict[str, Any] = {
         metric.name: metric.over([getattr(one, metric.name) for one in each], reduce)
         for metric in METRICS
     }
     return Distance(**found)
-
-
-def gate_drift(
-    activity: np.ndarray, contribution: np.ndarray, steps: Sequence[int], losses: np.ndarray
-) -> GateDrift:
-    """How much the gates of ReLU networks move, weighted by what the units contribute.
-
-    Args:
-        activity: Patterns 1[W1 x_μ > 0] at K snapshots, truth values, shape (seeds, K, H, P).
-        contribution: ‖w1_h‖ ‖w2_h‖ at the same, shape (seeds, K, H).
-        steps: The snapshot steps.
-        losses: Shape (seeds, steps of the training).
-    """
-    count = activity.shape[1]
-    moved = np.stack([(activity[:, k] != activity[:, -1]).mean(axis=2) for k in range(count)], 1)
-    weight = contribution.sum(axis=2)
-    # Where no unit contributes, no gate matters: a share of 0.
-    safe = np.where(weight > 0, weight, 1.0)
-    share = (moved * contribution).sum(axis=2) / safe
-    after = [
-        share[seed, k]
-        for seed, drop in enumerate(map(drop_time, losses))
-        for k, step in enumerate(steps)
-        if drop is not None and step >= drop
-    ]
-    return GateDrift(
-        steps=tuple(steps), share=share, max_after_drop=float(max(after)) if after else None
-    )
 
 
 #: Share of samples of seeds in which an interval is to hold.

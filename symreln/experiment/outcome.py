@@ -23,19 +23,11 @@ from symreln.experiment.aligned import (
 from symreln.experiment.comparing import JUDGED, CurvePair
 from symreln.experiment.gates_held import GatesHeld
 from symreln.experiment.measured_gates import GateLawMeasured
-from symreln.experiment.metrics import (
-    Distance,
-    GateDrift,
-    Interval,
-    SeedFloor,
-    compare,
-    exactly,
-    seed_floor,
-)
+from symreln.experiment.metrics import Distance, GateDrift, Interval, SeedFloor, compare, exactly
 from symreln.experiment.predictions import Predictions
 from symreln.experiment.rows import FLOOR, PUBLISHED_ROWS, Row, named
 from symreln.experiment.strengths import ModeMeasured
-from symreln.experiment.uninformative import Uninformative, why_uninformative
+from symreln.experiment.uninformative import Uninformative
 from symreln.experiment.units_met import UnitsMet
 from symreln.experiment.verdicts import (
     Verdict,
@@ -103,7 +95,7 @@ class Validation(Immutable, Predictions):
     def uninformative(self) -> Uninformative | None:
         """Why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
-        return why_uninformative(self.numbers, runs, self.tolerance)
+        return Uninformative.of(self.numbers, runs, self.tolerance)
 
     @property
     def judged_pairs(self) -> tuple[str, ...]:
@@ -127,7 +119,7 @@ class Validation(Immutable, Predictions):
     @cached_property
     def floor(self) -> SeedFloor | None:
         """Metrics between seeds of the network, or of the GDLN where there is no other."""
-        return seed_floor((self.gdln if self.network is None else self.network).losses)
+        return SeedFloor.of((self.gdln if self.network is None else self.network).losses)
 
     @property
     def seeds(self) -> int:

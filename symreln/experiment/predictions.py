@@ -28,7 +28,7 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
-from symreln.claims.early import early_strengths
+from symreln.claims.early import EarlyStrengths
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
 from symreln.claims.prediction import closed_forms, predict, predict_training, written_and_read
@@ -41,10 +41,9 @@ from symreln.claims.starts import (
     starts_of,
     strength0_of,
 )
-from symreln.effective.network import EffectiveNetwork
+from symreln.effective.network import EffectiveNetwork, effective_of, takes_minutes
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
-from symreln.experiment.no_gates_given import effective_beside
 from symreln.laws.chain_start import ChainStart
 from symreln.laws.early_phase import EarlyStrength
 from symreln.verdict.judge import Level
@@ -92,8 +91,8 @@ def predict_all(numbers: Derivation) -> Predictions:
         if not numbers.known.matrices.holds:
             chain = chain_of(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
-    early, starts = numbers.ask(early_strengths), numbers.ask(starts_of)
-    effective, why = effective_beside(numbers)
+    early, starts = numbers.ask(EarlyStrengths.of), numbers.ask(starts_of)
+    effective, why = _effective_beside(numbers)
     with phase("prediction"):
         prediction = predict_training(numbers, flow=True)
     # Where Assumption 2.1.1 is not proven, modes may leave their directions.
@@ -115,7 +114,7 @@ def _drawn(numbers: Derivation) -> Predictions:
     """Return the mean over drawn networks with its error."""
     with phase("prediction"):
         prediction = predict(numbers, None)
-    _, why = effective_beside(numbers)
+    _, why = _effective_beside(numbers)
     error = (_draws_error(prediction), 0.0)
     return Predictions(prediction=prediction, error=error, no_effective=why)
 
@@ -129,7 +128,7 @@ def _draws_error(prediction: Prediction) -> float:
 
 def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Predictions:
     """Return the predictions for other than two layers of weights."""
-    _, why = effective_beside(numbers)
+    _, why = _effective_beside(numbers)
     if chain is None:
         return Predictions(prediction=prediction, no_effective=why)
     return Predictions(
@@ -216,3 +215,34 @@ def _mode_descent(numbers: Derivation) -> np.ndarray:
         losses[step] = initial - drive @ strength + 0.5 * strength @ overlap @ strength
         amplitude = amplitude + rate * amplitude * (drive - felt @ strength)
     return losses
+
+
+def _effective_beside(derivation: Derivation) -> tuple[EffectiveNetwork | None, str]:
+    """Return the effective network of a derivation's data, or None and why there is none.
+
+    Args:
+        derivation: Without free parameters, with a network.
+
+    Raises:
+        InputError: Units diverge.
+    """
+    why = "" if derivation.spec.find else _why_none(derivation)
+    found = None if why else effective_of(derivation.spec)
+    if found is None and not why:
+        why = "no hidden unit grows within network.steps"
+    return found, why
+
+
+def _why_none(derivation: Derivation) -> str:
+    spec, network = derivation.spec, network_of(derivation.spec)
+    if network.activation == "linear":
+        return "a linear network has no gates"
+    if not derivation.known.matrices.holds:
+        return derivation.known.matrices.why
+    if any(pathway.has_gains for pathway in spec.pathways):
+        return "gates have gains, which no ReLU unit has"
+    if any(pathway.hidden is not None for pathway in spec.pathways):
+        return "pathways have hidden units of their own, which no network's gates divide"
+    if network.weight_decay:
+        return "units that decay are not followed"
+    return "it takes minutes on these data" if takes_minutes(spec) else ""

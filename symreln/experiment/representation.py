@@ -86,6 +86,48 @@ class RepresentationComparison:
         sizes = _spread(self.theory)
         return int(np.argmax(sizes >= 0.5 * sizes[-1]))
 
+    @classmethod
+    def of(
+        cls, numbers: Derivation, predictions: Predictions, seeds: int, rng: int
+    ) -> RepresentationComparison:
+        """Train the networks of a confrontation once more, with their similarities recorded.
+
+        They are the same networks: initial weights depend on the seed alone.
+
+        Args:
+            numbers: What was confronted, without free parameters.
+            predictions: What was predicted of it.
+            seeds: Networks of each kind; fewer where there are many samples.
+            rng: Seed of the confrontation.
+
+        Raises:
+            NotSupportedError: The derivation does not predict them.
+        """
+        check_representations(numbers)
+        spec = numbers.spec
+        steps = tuple(map(int, spread_moments(predictions.prediction.loss, MOMENTS)))
+        size = 8 * len(steps) * spec.dataset.samples**2
+        seeds = max(1, min(seeds, _MOST_BYTES // size))
+        by_matrices = numbers.verdict.level not in MODES
+        theory = (
+            _similarities_by_matrices(numbers, predictions.kappas, steps)
+            if by_matrices
+            else _predicted_similarities(numbers, predictions.prediction, steps)
+        )
+        record = Recording(quantities=("similarity",), steps=steps)
+        runs = train_pair(spec, predictions.kappas, seeds, rng, record=record)
+        return cls(
+            steps=steps,
+            theory=theory,
+            subjects=tuple(
+                _subject(kind, run.snapshots["similarity"][:, :, 0], theory)
+                for kind, run in zip((RELU, GDLN), runs, strict=True)
+                if run is not None
+            ),
+            seeds=seeds,
+            by_matrices=by_matrices,
+        )
+
 
 def check_representations(derivation: Derivation) -> None:
     """Refuse derivations whose representations are not predicted.
@@ -143,48 +185,6 @@ def _predicted_similarities(
             part = v[:, [place for place, one in enumerate(labels) if one == label]].T @ seen
             found += strengths[label][:, None, None] * (part.T @ part)
     return found
-
-
-def compare_representations(
-    numbers: Derivation, predictions: Predictions, seeds: int, rng: int
-) -> RepresentationComparison:
-    """Train the networks of a confrontation once more, with their similarities recorded.
-
-    They are the same networks: initial weights depend on the seed alone.
-
-    Args:
-        numbers: What was confronted, without free parameters.
-        predictions: What was predicted of it.
-        seeds: Networks of each kind; fewer where there are many samples.
-        rng: Seed of the confrontation.
-
-    Raises:
-        NotSupportedError: The derivation does not predict them.
-    """
-    check_representations(numbers)
-    spec = numbers.spec
-    steps = tuple(map(int, spread_moments(predictions.prediction.loss, MOMENTS)))
-    size = 8 * len(steps) * spec.dataset.samples**2
-    seeds = max(1, min(seeds, _MOST_BYTES // size))
-    by_matrices = numbers.verdict.level not in MODES
-    theory = (
-        _similarities_by_matrices(numbers, predictions.kappas, steps)
-        if by_matrices
-        else _predicted_similarities(numbers, predictions.prediction, steps)
-    )
-    record = Recording(quantities=("similarity",), steps=steps)
-    runs = train_pair(spec, predictions.kappas, seeds, rng, record=record)
-    return RepresentationComparison(
-        steps=steps,
-        theory=theory,
-        subjects=tuple(
-            _subject(kind, run.snapshots["similarity"][:, :, 0], theory)
-            for kind, run in zip((RELU, GDLN), runs, strict=True)
-            if run is not None
-        ),
-        seeds=seeds,
-        by_matrices=by_matrices,
-    )
 
 
 def _subject(name: str, found: np.ndarray, theory: np.ndarray) -> _Subject:

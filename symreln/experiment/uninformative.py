@@ -76,32 +76,32 @@ class Uninformative:
             + (f"; it takes {' and '.join(known)}" if known else "")
         )
 
+    @classmethod
+    def of(
+        cls, numbers: Derivation, losses: Sequence[np.ndarray], tolerance: float
+    ) -> Uninformative | None:
+        """Return why trained networks test nothing, or None where they do.
 
-def why_uninformative(
-    numbers: Derivation, losses: Sequence[np.ndarray], tolerance: float
-) -> Uninformative | None:
-    """Return why trained networks test nothing, or None where they do.
-
-    Args:
-        numbers: The derivation, without free parameters.
-        losses: Mean loss of each kind of network that is judged, shape (steps,).
-        tolerance: Largest allowed distance.
-    """
-    learnable = 1 - float((numbers.least_loss / numbers.initial_loss).to_fraction())
-    fell = [float(np.abs(loss - loss[0]).max() / loss[0]) for loss in losses]
-    drops = 1 - learnable < DROP
-    still = drops and any(drop_time(loss) is None for loss in losses)
-    if min(fell) > tolerance and not still:
-        return None
-    initial = float(numbers.initial_loss.to_fraction())
-    return Uninformative(
-        fell=min(fell),
-        learnable=learnable,
-        tolerance=tolerance,
-        steps=len(losses[0]) - 1,
-        drops=_step(numbers, DROP * initial) if drops else None,
-        half=_step(numbers, (1 - learnable / 2) * initial),
-    )
+        Args:
+            numbers: The derivation, without free parameters.
+            losses: Mean loss of each kind of network that is judged, shape (steps,).
+            tolerance: Largest allowed distance.
+        """
+        learnable = 1 - float((numbers.least_loss / numbers.initial_loss).to_fraction())
+        fell = [float(np.abs(loss - loss[0]).max() / loss[0]) for loss in losses]
+        drops = 1 - learnable < DROP
+        still = drops and any(drop_time(loss) is None for loss in losses)
+        if min(fell) > tolerance and not still:
+            return None
+        initial = float(numbers.initial_loss.to_fraction())
+        return cls(
+            fell=min(fell),
+            learnable=learnable,
+            tolerance=tolerance,
+            steps=len(losses[0]) - 1,
+            drops=_step(numbers, DROP * initial) if drops else None,
+            half=_step(numbers, (1 - learnable / 2) * initial),
+        )
 
 
 def _step(numbers: Derivation, level: float) -> int | None:

@@ -54,6 +54,36 @@ class UnitsMet:
         chance = f"; by chance {percent(self.by_chance[at])}" if self.by_chance else ""
         return f"step {self.steps[at]}{chance}"
 
+    @classmethod
+    def of(cls, numbers: Derivation, network: TrainingRun | None) -> UnitsMet | None:
+        """Return the distances; None where gates are given, or where nothing was recorded.
+
+        Args:
+            numbers: Without free parameters.
+            network: The trained networks, with ``"gate_maps"`` at the steps of :func:`met_looks`.
+        """
+        looks = met_looks(numbers)
+        if not looks or network is None or "gate_maps" not in network.snapshots:
+            return None
+        places = {step: place for place, step in enumerate(network.snapshot_steps) if step in looks}
+        if not places:
+            return None
+        found = numbers.ask(rule_of("found"))
+        inputs = numbers.spec.dataset.arrays[0]
+        gates = np.array([gate_floats(pathway) for pathway in numbers.spec.pathways])
+        distances, chances = [], []
+        for step, place in places.items():
+            ours = _maps(found.network, looks[step], inputs, gates)
+            theirs = network.snapshots["gate_maps"][:, place]
+            size = np.linalg.norm(theirs.mean(axis=0))
+            distances.append(float(np.linalg.norm(theirs.mean(axis=0) - ours.mean(axis=0)) / size))
+            if len(theirs) > 1:
+                variances = (
+                    np.var(each, axis=0, ddof=1).sum() / len(each) for each in (ours, theirs)
+                )
+                chances.append(float(np.sqrt(sum(variances)) / size))
+        return cls(steps=tuple(places), distances=tuple(distances), by_chance=tuple(chances))
+
 
 def met_looks(numbers: Derivation) -> dict[int, Look]:
     """Return the looks that are compared, by their steps; none where gates are given."""
@@ -64,34 +94,6 @@ def met_looks(numbers: Derivation) -> dict[int, Look]:
     steps = [found.network.horizon, *(drop.step for drop in found.timeline)]
     nearest = (min(looks, key=lambda each: abs(each - step)) for step in steps)
     return {step: looks[step] for step in dict.fromkeys(nearest)}
-
-
-def units_met(numbers: Derivation, network: TrainingRun | None) -> UnitsMet | None:
-    """Return the distances; None where gates are given, or where nothing was recorded.
-
-    Args:
-        numbers: Without free parameters.
-        network: The trained networks, with ``"gate_maps"`` at the steps of :func:`met_looks`.
-    """
-    looks = met_looks(numbers)
-    if not looks or network is None or "gate_maps" not in network.snapshots:
-        return None
-    places = {step: place for place, step in enumerate(network.snapshot_steps) if step in looks}
-    if not places:
-        return None
-    found = numbers.ask(rule_of("found"))
-    inputs = numbers.spec.dataset.arrays[0]
-    gates = np.array([gate_floats(pathway) for pathway in numbers.spec.pathways])
-    distances, chances = [], []
-    for step, place in places.items():
-        ours = _maps(found.network, looks[step], inputs, gates)
-        theirs = network.snapshots["gate_maps"][:, place]
-        size = np.linalg.norm(theirs.mean(axis=0))
-        distances.append(float(np.linalg.norm(theirs.mean(axis=0) - ours.mean(axis=0)) / size))
-        if len(theirs) > 1:
-            variances = (np.var(each, axis=0, ddof=1).sum() / len(each) for each in (ours, theirs))
-            chances.append(float(np.sqrt(sum(variances)) / size))
-    return UnitsMet(steps=tuple(places), distances=tuple(distances), by_chance=tuple(chances))
 
 
 def _maps(

@@ -20,10 +20,10 @@ from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.effective.descent import Look
-from symreln.effective.found import FromData, from_units
+from symreln.effective.found import FromData
 from symreln.effective.timeline import drops_of
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.measured_gates import GateLawMeasured, measured_gate_law
+from symreln.experiment.measured_gates import GateLawMeasured
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import ModeMeasured, network_strengths
 from symreln.explanation.recorded import Recorded
@@ -243,12 +243,12 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     return Explained(
         **whole,
         spec=derivation.spec,
-        units=from_units(units, numbers),
+        units=FromData.of_units(units, numbers),
         derivation=derivation,
         prediction=prediction,
         why_not=why,
         modes=() if prediction is None else network_strengths(numbers, prediction, run),
-        law=measured_gate_law(numbers, run),
+        law=GateLawMeasured.of(numbers, run),
     )
 
 

@@ -73,6 +73,20 @@ class SubsetFormulas:
         yield f"    open with fraction {self.inside} on the other half of the items in m contexts,"
         yield f"    and {self.outside} on their own half in the others; the same m are the fastest."
 
+    @classmethod
+    def of(cls, spec: Spec) -> SubsetFormulas | None:
+        """Return the formulas where a spec is theirs.
+
+        That is the contextual task with the hierarchy everywhere, whose first stage is one pathway
+        that is always open.
+        """
+        data = spec.dataset
+        structures = {name.strip() for name in data.options.get("structures", "").split(",")}
+        first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
+        common = len(first) == 1 and tuple(first[0].gate) == (1,) * data.samples
+        known = common and data.task == "contextual" and structures == {"hierarchy"}
+        return _formulas() if known else None
+
 
 @cache
 def _formulas() -> SubsetFormulas:
@@ -89,17 +103,3 @@ def _formulas() -> SubsetFormulas:
         inside=inner / (inner + m),
         outside=(total - m) / (inner + total - m),
     )
-
-
-def known_formulas(spec: Spec) -> SubsetFormulas | None:
-    """Return the formulas where a spec is theirs.
-
-    That is the contextual task with the hierarchy everywhere, whose first stage is one pathway that
-    is always open.
-    """
-    data = spec.dataset
-    structures = {name.strip() for name in data.options.get("structures", "").split(",")}
-    first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
-    common = len(first) == 1 and tuple(first[0].gate) == (1,) * data.samples
-    known = common and data.task == "contextual" and structures == {"hierarchy"}
-    return _formulas() if known else None

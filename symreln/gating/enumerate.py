@@ -101,40 +101,40 @@ class RealisableGates:
         (found,) = np.nonzero(gate_keys(self.gates) == gate_keys(wanted)[0])
         return int(found[0]) if len(found) else None
 
+    @classmethod
+    def of(
+        cls, inputs: ExactMatrix, *, open_only: bool = False, limit: int | None = LIMIT
+    ) -> RealisableGates:
+        """Return all gates that a dataset allows.
+
+        Args:
+            inputs: X, shape (n_x, P), without parameters. Any rank; samples may repeat, be zero or
+                be negatives of each other.
+            open_only: Whether to leave out gates that need a sample exactly on their boundary.
+            limit: Number of gates above which to stop.
+
+        Raises:
+            InputError: A parameter occurs, or there are no samples.
+            LimitReachedError: There are more than ``limit`` gates.
+        """
+        columns, rows = whole_samples(inputs)
+        reduced = columns[rows]
+        with phase("all gates") as report:
+            found = cells = ArrangementCells(
+                reduced, open_only=True, limit=limit, progress=report
+            ).found()
+            if not open_only and not _one_sided(reduced):
+                found = ArrangementCells(reduced, limit=limit, progress=report).found()
+        is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
+        order = np.lexsort(found.gates.T[::-1])[::-1]
+        witnesses = np.zeros((len(order), inputs.shape[0]), dtype=found.witnesses.dtype)
+        witnesses[:, rows] = found.witnesses[order]
+        return cls(gates=found.gates[order], witnesses=witnesses, open=is_open[order])
+
 
 def pattern(gate: Sequence[int] | np.ndarray) -> str:
     """Return a gate as text, one digit a sample."""
     return "".join("1" if value else "0" for value in gate)
-
-
-def enumerate_gates(
-    inputs: ExactMatrix, *, open_only: bool = False, limit: int | None = LIMIT
-) -> RealisableGates:
-    """Return all gates that a dataset allows.
-
-    Args:
-        inputs: X, shape (n_x, P), without parameters. Any rank; samples may repeat, be zero or be
-            negatives of each other.
-        open_only: Whether to leave out gates that need a sample exactly on their boundary.
-        limit: Number of gates above which to stop.
-
-    Raises:
-        InputError: A parameter occurs, or there are no samples.
-        LimitReachedError: There are more than ``limit`` gates.
-    """
-    columns, rows = whole_samples(inputs)
-    reduced = columns[rows]
-    with phase("all gates") as report:
-        found = cells = ArrangementCells(
-            reduced, open_only=True, limit=limit, progress=report
-        ).found()
-        if not open_only and not _one_sided(reduced):
-            found = ArrangementCells(reduced, limit=limit, progress=report).found()
-    is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
-    order = np.lexsort(found.gates.T[::-1])[::-1]
-    witnesses = np.zeros((len(order), inputs.shape[0]), dtype=found.witnesses.dtype)
-    witnesses[:, rows] = found.witnesses[order]
-    return RealisableGates(gates=found.gates[order], witnesses=witnesses, open=is_open[order])
 
 
 def gates_along(
@@ -159,7 +159,7 @@ def gates_along(
     cut = pieces([] if inputs.is_constant else realisability(inputs), inputs.parameters, limits)
     for piece in cut[:1] if inputs.is_constant else cut:
         try:
-            there = enumerate_gates(inputs.substitute({name: piece.sample}), limit=limit)
+            there = RealisableGates.of(inputs.substitute({name: piece.sample}), limit=limit)
             yield piece, [tuple(map(int, gate)) for gate in there.gates]
         except ZeroDivisionError:
             yield piece, None

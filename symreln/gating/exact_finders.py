@@ -8,12 +8,12 @@ from dataclasses import field
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.gating.consistent import GrowingGate
-from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern
+from symreln.gating.enumerate import LIMIT, RealisableGates, pattern
 from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.samples import remarks
 from symreln.gating.search import GateStage, predicted_stages
 from symreln.gating.serialise import GATES, Result, number_text
-from symreln.networks.gate_orbits import sample_group
+from symreln.networks.gate_orbits import SampleGroup
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.spec import Spec
 
@@ -105,9 +105,9 @@ def all_gates(spec: Spec, *, limit: int | None = None) -> _ExactGates:
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = enumerate_gates(spec.dataset.inputs, limit=limit or LIMIT)
+    found = RealisableGates.of(spec.dataset.inputs, limit=limit or LIMIT)
     with phase("symmetries of the gates"):
-        group = sample_group(spec.dataset.inputs)
+        group = SampleGroup.of(spec.dataset.inputs)
         orbits = found.orbits(group)
     chosen = [2 * gate.astype(int) - 1 for gate in found.gates if gate.any()]
     notes = remarks(spec.dataset)
@@ -148,7 +148,7 @@ def selected(spec: Spec, *, stages: int = 8, limit: int | None = None) -> _Exact
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = enumerate_gates(spec.dataset.inputs, limit=limit or LIMIT)
+    found = RealisableGates.of(spec.dataset.inputs, limit=limit or LIMIT)
     followed = tuple(predicted_stages(spec.dataset, found, most=stages))
     return _ExactGates(
         method="self-consistent",

@@ -39,7 +39,7 @@ from symreln.gating.parameter_intervals import (
 from symreln.gating.partial import every_partial_gate, partial_gates, plausible
 from symreln.gating.race_pieces import Race, RacePiece, merged
 from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
-from symreln.networks.gate_orbits import gate_kinds, moved_gates, sample_group
+from symreln.networks.gate_orbits import SampleGroup, gate_kinds, moved_gates
 from symreln.verdict.coincidence import resultant
 from symreln.verdict.directions import (
     Pair,
@@ -98,7 +98,7 @@ def race_at(
         given: As of :func:`race`.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    group, samples, found = sample_group(inputs, residual), columns(inputs), []
+    group, samples, found = SampleGroup.of(inputs, residual), columns(inputs), []
     for alike in gate_kinds(given, group):
         pairs = singular_pairs(gate_spectrum(inputs, residual, alike[0]))
         found += _given(pairs, samples, alike[0], len(alike), given[alike[0]])
@@ -173,7 +173,7 @@ class _Course:
     ) -> None:
         self.name = limits.name
         self.inputs, self.residual = over(inputs, self.name), over(residual, self.name)
-        self.group = sample_group(self.inputs, self.residual)
+        self.group = SampleGroup.of(self.inputs, self.residual)
         self.limits, self.limit, self.given = limits, limit, given
         self._poles = [self.residual.denominator, self.inputs.denominator]
         # What was decided at a number serves again when the range is cut by all gates.

@@ -17,8 +17,8 @@ from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gating.confronted import WITHIN, ClassShare, RacePoint, confront, confronted_points
 from symreln.gating.consistent import GrowingGate
-from symreln.gating.context_subsets import SubsetFormulas, known_formulas
-from symreln.gating.enumerate import LIMIT, enumerate_gates
+from symreln.gating.context_subsets import SubsetFormulas
+from symreln.gating.enumerate import LIMIT, RealisableGates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.parameter_intervals import rational_number
 from symreln.gating.race import race, race_at
@@ -147,70 +147,71 @@ class RaceReport(Result):
         if self.formulas is not None:
             yield from self.formulas.lines()
 
+    @classmethod
+    def of(
+        cls,
+        spec: Spec,
+        over: str | None,
+        *,
+        label: str | None = None,
+        stage: int = 1,
+        limit: int | None = None,
+        seeds: int = 0,
+        points: int = 3,
+        rng: int = 0,
+    ) -> RaceReport:
+        """Race the self-consistent gates over a parameter, or those by subsets of a label.
+
+        Args:
+            spec: With parameters, or without where gates by a label are compared at their values.
+            over: The parameter; None for the only one.
+            label: Name of the label, if gates are by its subsets.
+            stage: Whose residual is learned.
+            limit: Gates above which to stop.
+            seeds: Networks at every point, 0 for none.
+            points: Points in every interval.
+            rng: Seed of the networks.
+
+        Raises:
+            InputError: No parameter or stage is meant; or networks are asked for on a residual.
+        """
+        if seeds and stage > 1 and label is None:
+            msg = (
+                f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage "
+                "at once, and what they leave is no data set to train on. Leave --seeds out"
+            )
+            raise InputError(msg)
+        limits = _limits(spec, over) if label is None or over is not None else None
+        learned = _learned(spec, stage, limits)
+        data = learned.dataset
+        given = {} if label is None else _label_gates(data, label)
+        if limits is None:
+            found = race_at(data.inputs, data.targets, given)
+        else:
+            found = race(data.inputs, data.targets, limits, limit or LIMIT, given)
+        trained = []
+        if seeds:
+            with phase(f"{seeds} networks at every point"):
+                # Networks learn the targets, whatever stage is raced.
+                whole = _learned(spec, 1, limits)
+                values = confronted_points(found, points)
+                trained = [confront(found, whole, value, seeds, rng) for value in values]
+        return cls(
+            race=found,
+            spec=spec,
+            learned=learned,
+            beside=() if given else _unraced(found, learned),
+            seeds=seeds,
+            points=trained,
+            formulas=SubsetFormulas.of(spec) if given else None,
+        )
+
 
 #: What happens at a boundary, by its kind.
 _CHANGES = {
     "speed": "the speeds of {} cross",
     "existence": "self-consistent gates change ({})",
 }
-
-
-def race_report(
-    spec: Spec,
-    over: str | None,
-    *,
-    label: str | None = None,
-    stage: int = 1,
-    limit: int | None = None,
-    seeds: int = 0,
-    points: int = 3,
-    rng: int = 0,
-) -> RaceReport:
-    """Race the self-consistent gates over a parameter, or those by subsets of a label.
-
-    Args:
-        spec: With parameters, or without where gates by a label are compared at their values.
-        over: The parameter; None for the only one.
-        label: Name of the label, if gates are by its subsets.
-        stage: Whose residual is learned.
-        limit: Gates above which to stop.
-        seeds: Networks at every point, 0 for none.
-        points: Points in every interval.
-        rng: Seed of the networks.
-
-    Raises:
-        InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
-    """
-    if seeds and stage > 1 and label is None:
-        msg = (
-            f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
-            "once, and what they leave is no data set to train on. Leave --seeds out"
-        )
-        raise InputError(msg)
-    limits = _limits(spec, over) if label is None or over is not None else None
-    learned = _learned(spec, stage, limits)
-    data = learned.dataset
-    given = {} if label is None else _label_gates(data, label)
-    if limits is None:
-        found = race_at(data.inputs, data.targets, given)
-    else:
-        found = race(data.inputs, data.targets, limits, limit or LIMIT, given)
-    trained = []
-    if seeds:
-        with phase(f"{seeds} networks at every point"):
-            # Networks learn the targets, whatever stage is raced.
-            whole = _learned(spec, 1, limits)
-            values = confronted_points(found, points)
-            trained = [confront(found, whole, value, seeds, rng) for value in values]
-    return RaceReport(
-        race=found,
-        spec=spec,
-        learned=learned,
-        beside=() if given else _unraced(found, learned),
-        seeds=seeds,
-        points=trained,
-        formulas=known_formulas(spec) if given else None,
-    )
 
 
 def _label_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], str]:
@@ -254,7 +255,7 @@ def _unraced(race: Race, spec: Spec) -> tuple[GrowingGate, ...]:
             asked.setdefault(tuple(2 * int(g != 0) - 1 for g in pathway.gate), pathway.name)
     samples = (p.piece.sample for p in race.pieces if not p.piece.is_root)
     at = {race.parameter: next(samples)}
-    gates = enumerate_gates(spec.dataset.inputs.substitute(at))
+    gates = RealisableGates.of(spec.dataset.inputs.substitute(at))
     found = []
     for signs, name in asked.items():
         if signs in runs:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from symreln.base.records import record
-from symreln.experiment.metrics import compare, seed_floor
+from symreln.experiment.metrics import SeedFloor, compare
 from symreln.gating.observed import ObservedNetworks
 from symreln.gating.serialise import Result
 from symreln.networks.nearest_gates import nearest_gates
@@ -46,7 +46,7 @@ def seed_distance(losses: np.ndarray) -> float:
     Args:
         losses: Of at least two networks, shape (seeds, steps).
     """
-    floor = seed_floor(losses)
+    floor = SeedFloor.of(losses)
     assert floor is not None
     return floor.mean.max_abs_over_initial
 

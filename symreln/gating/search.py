@@ -24,14 +24,14 @@ from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.consistent import GrowingGate, self_consistent_gates, sign_pattern
-from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates
+from symreln.gating.enumerate import LIMIT, RealisableGates
 from symreln.gating.float_scale import CLEAR, unit_floats, unit_samples
 from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.gating.serialise import Result
 from symreln.laws.spans import orthonormal_span
-from symreln.networks.effective import effective_dataset
-from symreln.networks.gate_orbits import SampleGroup, gate_kinds, moved_gates, sample_group
+from symreln.networks.effective import EffectiveDataset
+from symreln.networks.gate_orbits import SampleGroup, gate_kinds, moved_gates
 from symreln.networks.targets import Targets
 from symreln.specs.spec import Dataset, PathwaySpec, Spec
 from symreln.verdict.directions import gated_correlation
@@ -147,8 +147,8 @@ def _search(
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     if found is None:
-        found = enumerate_gates(inputs, limit=LIMIT)
-    group = sample_group(inputs, residual)
+        found = RealisableGates.of(inputs, limit=LIMIT)
+    group = SampleGroup.of(inputs, residual)
     orbits = found.orbits(group)
     gates = found.gates[[orbit.place for orbit in orbits]]
     with phase("self-consistent gates"):
@@ -297,7 +297,7 @@ def _sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingG
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters, not zero.
     """
-    group = sample_group(inputs, residual)
+    group = SampleGroup.of(inputs, residual)
     proposed = _settled_signs(unit_floats(inputs), unit_floats(residual), group)
     return tuple(
         replace(gate, size=len(moved_gates(gate.signs, group)))
@@ -331,7 +331,7 @@ def predicted_stages(
         inputs=without_parameters(dataset.inputs),
         targets=without_parameters(dataset.targets),
     )
-    gates = enumerate_gates(dataset.inputs, limit=LIMIT) if found is None else found
+    gates = RealisableGates.of(dataset.inputs, limit=LIMIT) if found is None else found
     residual = dataset.targets
     for number in range(1, most + 1):
         if residual.is_zero:
@@ -367,5 +367,5 @@ def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
 
 def _left(dataset: Dataset, residual: ExactMatrix, pathways: list[PathwaySpec]) -> ExactMatrix:
     goal = Targets.of(residual)
-    stage = tuple(effective_dataset(dataset, pathway, goal) for pathway in pathways)
+    stage = tuple(EffectiveDataset.of(dataset, pathway, goal) for pathway in pathways)
     return (residual - converged_outputs(goal, stage)).reduced()

@@ -21,20 +21,8 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import DROP, drop_time
 from symreln.experiment.training import gated_network, training_settings
-from symreln.lab.distributions import (
-    LEVELS,
-    CrossingComparison,
-    CurveTest,
-    compare_crossings,
-    compare_curves,
-    crossing_times,
-)
-from symreln.lab.switching import (
-    FrozenPhase,
-    SwitchingRun,
-    early_phase,
-    train_switching,
-)
+from symreln.lab.distributions import LEVELS, CrossingComparison, CurveTest, crossing_times
+from symreln.lab.switching import FrozenPhase, SwitchingRun
 from symreln.laws.law import pathway_units
 from symreln.specs.spec import Spec
 from symreln.train.machine import machine
@@ -81,7 +69,7 @@ class DepthComparison:
     @cached_property
     def curves(self) -> CurveTest:
         """Whole loss curves, ReLU networks against gated ones."""
-        return compare_curves(self.relu.losses, self.gdln.losses)
+        return CurveTest.of(self.relu.losses, self.gdln.losses)
 
     @cached_property
     def crossings(self) -> tuple[CrossingComparison, ...]:
@@ -93,7 +81,7 @@ class DepthComparison:
         """Whole loss curves, ReLU networks against gated ones that read their own gates."""
         if self.switching is None:
             return None
-        return compare_curves(_relative(self.relu), self.switching.losses, pairs=True)
+        return CurveTest.of(_relative(self.relu), self.switching.losses, pairs=True)
 
     @cached_property
     def switched_crossings(self) -> tuple[CrossingComparison, ...]:
@@ -131,12 +119,59 @@ class DepthComparison:
         """Whether neither kind has learned anything, so that there is nothing to tell apart."""
         return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
 
+    @classmethod
+    def of(cls, spec: Spec, seeds: int = 50, rng: int = 0) -> DepthComparison:
+        """Train ReLU networks and gated networks of one depth and compare their distributions.
+
+        Args:
+            spec: With a network and a graph of at least two hidden nodes on a path; every parameter
+                has a value.
+            seeds: Networks of each kind; at least 2.
+            rng: Seed of the random streams.
+
+        Raises:
+            InputError: Fewer than two seeds, a parameter without a value, or training diverged.
+            NotSupportedError: No graph, a graph of one hidden layer or less, or gates with gains,
+                which no ReLU network realises.
+        """
+        if seeds < 2:
+            msg = f"depth: found seeds = {seeds}. Give at least 2; 50 tell distributions apart."
+            raise InputError(msg)
+        numbers = spec.at_values()
+        graph = _counted(numbers)
+        asked = network_of(numbers)
+        settings = replace(training_settings(numbers), activation="relu")
+        widths = (asked.hidden,) * (graph.depth - 1)
+        units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
+        data = numbers.dataset.arrays
+        streams = np.random.SeedSequence(rng).spawn(3)
+        switching = early = None
+        # In single precision the frozen residual is lost in rounding.
+        exact = machine().precision == "float64"
+        if settings.batch_size is None and exact:
+            with phase("early phase"):
+                # The stream is counted on where it is drawn from: a second one of the same numbers.
+                same = np.random.SeedSequence(rng).spawn(1)[0]
+                early = FrozenPhase.of(data, widths, settings, seeds=seeds, rng=same)
+            switching = SwitchingRun.of(data, settings, early)
+        return cls(
+            spec=numbers,
+            widths=widths,
+            units=units,
+            relu=train_deep_network(*data, widths, settings, seeds=seeds, rng=streams[0]),
+            gdln=train_gated_network(*data, graph, settings, seeds=seeds, rng=streams[1]),
+            shallow=train_deep_network(*data, widths[:1], settings, seeds=seeds, rng=streams[2]),
+            rng=rng,
+            switching=switching,
+            early=early,
+        )
+
 
 def _crossings(
     one: np.ndarray, other: np.ndarray, *, pairs: bool = False
 ) -> tuple[CrossingComparison, ...]:
     """Return when two samples of losses fall, at the levels that some curve meets."""
-    found = [compare_crossings(one, other, level, pairs=pairs) for level in LEVELS]
+    found = [CrossingComparison.of(one, other, level, pairs=pairs) for level in LEVELS]
     return tuple(each for each in found if np.isfinite(np.concatenate(each.times)).any())
 
 
@@ -162,53 +197,6 @@ class _FirstDrop:
     correlation: float | None
     gap: float
     spread: float
-
-
-def compare_depth(spec: Spec, seeds: int = 50, rng: int = 0) -> DepthComparison:
-    """Train ReLU networks and gated networks of one depth and compare their distributions.
-
-    Args:
-        spec: With a network and a graph of at least two hidden nodes on a path; every parameter
-            has a value.
-        seeds: Networks of each kind; at least 2.
-        rng: Seed of the random streams.
-
-    Raises:
-        InputError: Fewer than two seeds, a parameter without a value, or training diverged.
-        NotSupportedError: No graph, a graph of one hidden layer or less, or gates with gains,
-            which no ReLU network realises.
-    """
-    if seeds < 2:
-        msg = f"depth: found seeds = {seeds}. Give at least 2; 50 tell distributions apart."
-        raise InputError(msg)
-    numbers = spec.at_values()
-    graph = _counted(numbers)
-    asked = network_of(numbers)
-    settings = replace(training_settings(numbers), activation="relu")
-    widths = (asked.hidden,) * (graph.depth - 1)
-    units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
-    data = numbers.dataset.arrays
-    streams = np.random.SeedSequence(rng).spawn(3)
-    switching = early = None
-    # In single precision the frozen residual is lost in rounding.
-    exact = machine().precision == "float64"
-    if settings.batch_size is None and exact:
-        with phase("early phase"):
-            # The stream is counted on where it is drawn from: a second one of the same numbers.
-            same = np.random.SeedSequence(rng).spawn(1)[0]
-            early = early_phase(data, widths, settings, seeds=seeds, rng=same)
-        switching = train_switching(data, settings, early)
-    return DepthComparison(
-        spec=numbers,
-        widths=widths,
-        units=units,
-        relu=train_deep_network(*data, widths, settings, seeds=seeds, rng=streams[0]),
-        gdln=train_gated_network(*data, graph, settings, seeds=seeds, rng=streams[1]),
-        shallow=train_deep_network(*data, widths[:1], settings, seeds=seeds, rng=streams[2]),
-        rng=rng,
-        switching=switching,
-        early=early,
-    )
 
 
 def _counted(spec: Spec) -> GatedNetwork:

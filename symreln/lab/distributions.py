@@ -51,6 +51,32 @@ class CrossingComparison:
     shift: Interval | None
     spread_ratio: Interval | None
 
+    @classmethod
+    def of(
+        cls, one: np.ndarray, other: np.ndarray, level: float, *, pairs: bool = False
+    ) -> CrossingComparison:
+        """Compare when two samples of curves fall below a share of their start.
+
+        Args:
+            one: Losses, shape (curves, steps).
+            other: Likewise.
+            level: The share.
+            pairs: Whether curves of one row belong together, as those of the same initial weights.
+        """
+        times = crossing_times(one, level), crossing_times(other, level)
+        rng = np.random.default_rng(SEED)
+        pooled = np.concatenate(times)[:, None]
+        gaps = _largest_gaps(pooled, _labels(len(one), len(other), rng, pairs=pairs))[:, 0]
+        known = all(np.isfinite(np.quantile(each, 0.75, method="higher")) for each in times)
+        return cls(
+            level=level,
+            times=times,
+            distance=float(gaps[0]),
+            p=_share_at_least(gaps),
+            shift=_resampled(times, _shift, rng, pairs=pairs) if known else None,
+            spread_ratio=_resampled(times, _spread_ratio, rng, pairs=pairs) if known else None,
+        )
+
 
 @record(eq=False)
 class CurveTest:
@@ -75,6 +101,28 @@ class CurveTest:
     def differ(self) -> bool:
         """Whether the distributions differ by more than chance."""
         return self.p < SIGNIFICANT
+
+    @classmethod
+    def of(cls, one: np.ndarray, other: np.ndarray, *, pairs: bool = False) -> CurveTest:
+        """Compare two samples of whole curves, shape (curves, steps) each, rows in pairs or not.
+
+        At up to MOMENTS steps, half spread over time and half over the fall of the mean of all
+        curves, so that the choice knows nothing of the two samples; losses are rounded to
+        _RESOLUTION of the first mean loss.
+        """
+        pooled = np.concatenate([one, other])
+        steps = spread_moments(pooled.mean(axis=0), MOMENTS)
+        labels = _labels(len(one), len(other), np.random.default_rng(SEED), pairs=pairs)
+        unit = _RESOLUTION * pooled[:, 0].mean()
+        gaps = _largest_gaps(np.round(pooled[:, steps] / unit), labels)
+        low, high = np.quantile(other, (0.05, 0.95), axis=0) + np.array([[-unit], [unit]])
+        return cls(
+            distance=float(gaps[0].max()),
+            step=int(steps[gaps[0].argmax()]),
+            p=_share_at_least(gaps.max(axis=1)),
+            inside=float(((one >= low) & (one <= high)).mean()),
+            least=_least(pairs=pairs),
+        )
 
 
 def crossing_times(losses: np.ndarray, level: float) -> np.ndarray:
@@ -112,54 +160,6 @@ def _largest_gaps(values: np.ndarray, first: np.ndarray) -> np.ndarray:
         gaps = np.abs(mine * (len(values) - count) - others * count)
         found[:, moment] = gaps[:, last[:, moment]].max(axis=1)
     return found / (count * (len(values) - count))
-
-
-def compare_crossings(
-    one: np.ndarray, other: np.ndarray, level: float, *, pairs: bool = False
-) -> CrossingComparison:
-    """Compare when two samples of curves fall below a share of their start.
-
-    Args:
-        one: Losses, shape (curves, steps).
-        other: Likewise.
-        level: The share.
-        pairs: Whether curves of one row belong together, as those of the same initial weights.
-    """
-    times = crossing_times(one, level), crossing_times(other, level)
-    rng = np.random.default_rng(SEED)
-    pooled = np.concatenate(times)[:, None]
-    gaps = _largest_gaps(pooled, _labels(len(one), len(other), rng, pairs=pairs))[:, 0]
-    known = all(np.isfinite(np.quantile(each, 0.75, method="higher")) for each in times)
-    return CrossingComparison(
-        level=level,
-        times=times,
-        distance=float(gaps[0]),
-        p=_share_at_least(gaps),
-        shift=_resampled(times, _shift, rng, pairs=pairs) if known else None,
-        spread_ratio=_resampled(times, _spread_ratio, rng, pairs=pairs) if known else None,
-    )
-
-
-def compare_curves(one: np.ndarray, other: np.ndarray, *, pairs: bool = False) -> CurveTest:
-    """Compare two samples of whole curves, shape (curves, steps) each, rows in pairs or not.
-
-    At up to MOMENTS steps, half spread over time and half over the fall of the mean of all curves,
-    so that the choice knows nothing of the two samples; losses are rounded to _RESOLUTION of the
-    first mean loss.
-    """
-    pooled = np.concatenate([one, other])
-    steps = spread_moments(pooled.mean(axis=0), MOMENTS)
-    labels = _labels(len(one), len(other), np.random.default_rng(SEED), pairs=pairs)
-    unit = _RESOLUTION * pooled[:, 0].mean()
-    gaps = _largest_gaps(np.round(pooled[:, steps] / unit), labels)
-    low, high = np.quantile(other, (0.05, 0.95), axis=0) + np.array([[-unit], [unit]])
-    return CurveTest(
-        distance=float(gaps[0].max()),
-        step=int(steps[gaps[0].argmax()]),
-        p=_share_at_least(gaps.max(axis=1)),
-        inside=float(((one >= low) & (one <= high)).mean()),
-        least=_least(pairs=pairs),
-    )
 
 
 def _least(*, pairs: bool) -> int:

@@ -65,59 +65,62 @@ class FrozenPhase:
     losses: np.ndarray
     weights: tuple[np.ndarray, ...]
 
+    @classmethod
+    def of(
+        cls,
+        data: tuple[np.ndarray, np.ndarray],
+        widths: Sequence[int],
+        settings: TrainingSettings,
+        *,
+        seeds: int,
+        rng: np.random.SeedSequence,
+    ) -> FrozenPhase:
+        """Follow ReLU networks in the frozen residual until their loss would first drop.
 
-def early_phase(
-    data: tuple[np.ndarray, np.ndarray],
-    widths: Sequence[int],
-    settings: TrainingSettings,
-    *,
-    seeds: int,
-    rng: np.random.SeedSequence,
-) -> FrozenPhase:
-    """Follow ReLU networks in the frozen residual until their loss would first drop.
+        Args:
+            data: X, shape (n_x, P), and Y, shape (n_y, P).
+            widths: Units of the hidden layers.
+            settings: Hyper-parameters of the network.
+            seeds: Networks.
+            rng: Random stream of their initial weights: that of trained networks gives theirs.
+        """
+        inputs, targets = data[0], FROZEN * data[1]
+        weights = _drawn(data, widths, settings, seeds, rng)
+        at_drop = [matrix.copy() for matrix in weights]
+        found, left = np.full(seeds, np.inf), np.arange(seeds)
+        losses = np.ones((seeds, settings.steps))
+        early = replace(settings, learning_rate=settings.learning_rate / FROZEN)
 
-    Args:
-        data: X, shape (n_x, P), and Y, shape (n_y, P).
-        widths: Units of the hidden layers.
-        settings: Hyper-parameters of the network.
-        seeds: Networks.
-        rng: Random stream of their initial weights: that of trained networks gives theirs.
-    """
-    inputs, targets = data[0], FROZEN * data[1]
-    weights = _drawn(data, widths, settings, seeds, rng)
-    at_drop = [matrix.copy() for matrix in weights]
-    found, left = np.full(seeds, np.inf), np.arange(seeds)
-    losses = np.ones((seeds, settings.steps))
-    early = replace(settings, learning_rate=settings.learning_rate / FROZEN)
+        def trained(initial: Sequence[np.ndarray], steps: int) -> TrainingRun:
+            settings = replace(early, steps=steps)
+            return train_deep_network(inputs, targets, widths, settings, initial=initial, workers=1)
 
-    def trained(initial: Sequence[np.ndarray], steps: int) -> TrainingRun:
-        settings = replace(early, steps=steps)
-        return train_deep_network(inputs, targets, widths, settings, initial=initial, workers=1)
-
-    start, size = 0, BLOCK
-    while start < settings.steps and len(left):
-        count = min(size, settings.steps - start)
-        try:
-            run = trained(weights, count + 1)
-        except InputError:  # soon after its drop a network diverges: what grows is not held back
-            if size == 1:
-                raise
-            size //= 2
-            continue
-        share = 1 - FROZEN * (1 - run.losses[:, :count] / _zero_loss(targets))
-        losses[left, start : start + count] = share
-        below = share < DROP
-        done = below.any(axis=1)
-        for row in np.flatnonzero(done):
-            step, seed = int(below[row].argmax()), left[row]
-            found[seed] = start + step
-            losses[seed, start + step :] = share[row, step]
-            own = trained([matrix[row : row + 1] for matrix in weights], step + 1)
-            for matrix, new in zip(at_drop, own.matrices, strict=True):
-                matrix[seed] = new[0]
-        left, weights = left[~done], tuple(matrix[~done] for matrix in run.matrices)
-        start, size = start + count, min(BLOCK, 2 * size)
-    return FrozenPhase(steps=found, losses=losses, weights=tuple(at_drop))
+        start, size = 0, BLOCK
+        while start < settings.steps and len(left):
+            count = min(size, settings.steps - start)
+            try:
+                run = trained(weights, count + 1)
+            except (
+                InputError
+            ):  # soon after its drop a network diverges: what grows is not held back
+                if size == 1:
+                    raise
+                size //= 2
+                continue
+            share = 1 - FROZEN * (1 - run.losses[:, :count] / _zero_loss(targets))
+            losses[left, start : start + count] = share
+            below = share < DROP
+            done = below.any(axis=1)
+            for row in np.flatnonzero(done):
+                step, seed = int(below[row].argmax()), left[row]
+                found[seed] = start + step
+                losses[seed, start + step :] = share[row, step]
+                own = trained([matrix[row : row + 1] for matrix in weights], step + 1)
+                for matrix, new in zip(at_drop, own.matrices, strict=True):
+                    matrix[seed] = new[0]
+            left, weights = left[~done], tuple(matrix[~done] for matrix in run.matrices)
+            start, size = start + count, min(BLOCK, 2 * size)
+        return cls(steps=found, losses=losses, weights=tuple(at_drop))
 
 
 @record(eq=False)
@@ -136,40 +139,41 @@ class SwitchingRun:
     #: Numbers that were assumed: the share of the weight after which gates are read again.
     free_constants: ClassVar[int] = 1
 
+    @classmethod
+    def of(
+        cls,
+        data: tuple[np.ndarray, np.ndarray],
+        settings: TrainingSettings,
+        early: FrozenPhase,
+        *,
+        leaving: float = MOST,
+    ) -> SwitchingRun:
+        """Train gated networks from where the early phase ends.
 
-def train_switching(
-    data: tuple[np.ndarray, np.ndarray],
-    settings: TrainingSettings,
-    early: FrozenPhase,
-    *,
-    leaving: float = MOST,
-) -> SwitchingRun:
-    """Train gated networks from where the early phase ends.
-
-    Args:
-        data: X, shape (n_x, P), and Y, shape (n_y, P).
-        settings: Hyper-parameters; ``activation`` is not used.
-        early: The early phase; networks that do not come to its end stay there.
-        leaving: Share of a layer's weight that leaves its gates before they are read again.
-    """
-    losses = early.losses.copy()
-    units: list[tuple[int, ...]] = []
-    readings: list[tuple[int, ...]] = []
-    with phase("training gates that switch") as report:
-        for seed, begins in enumerate(early.steps):
-            weights = [matrix[seed : seed + 1] for matrix in early.weights]
-            if np.isfinite(begins):
-                weights, kept = _opened(data[0], weights)
-                one = replace(settings, steps=settings.steps - int(begins))
-                own, read = _one_switching(data, one, weights, leaving)
-                losses[seed, int(begins) :] = own / _zero_loss(data[1])
-                units.append(kept)
-                readings.append(tuple(int(begins) + step for step in read))
-            else:
-                units.append(())
-                readings.append(())
-            report(seed + 1, len(early.steps))
-    return SwitchingRun(losses=losses, units=tuple(units), readings=tuple(readings))
+        Args:
+            data: X, shape (n_x, P), and Y, shape (n_y, P).
+            settings: Hyper-parameters; ``activation`` is not used.
+            early: The early phase; networks that do not come to its end stay there.
+            leaving: Share of a layer's weight that leaves its gates before they are read again.
+        """
+        losses = early.losses.copy()
+        units: list[tuple[int, ...]] = []
+        readings: list[tuple[int, ...]] = []
+        with phase("training gates that switch") as report:
+            for seed, begins in enumerate(early.steps):
+                weights = [matrix[seed : seed + 1] for matrix in early.weights]
+                if np.isfinite(begins):
+                    weights, kept = _opened(data[0], weights)
+                    one = replace(settings, steps=settings.steps - int(begins))
+                    own, read = _one_switching(data, one, weights, leaving)
+                    losses[seed, int(begins) :] = own / _zero_loss(data[1])
+                    units.append(kept)
+                    readings.append(tuple(int(begins) + step for step in read))
+                else:
+                    units.append(())
+                    readings.append(())
+                report(seed + 1, len(early.steps))
+        return cls(losses=losses, units=tuple(units), readings=tuple(readings))
 
 
 def _opened(

@@ -92,6 +92,31 @@ class Narrow:
                 total = total + entry.gain.ball({}, SHOWN_BITS) * count / 2
         return total
 
+    @classmethod
+    def of(cls, modes: Sequence[WidthMode], units: int) -> Narrow | None:
+        """Say what a pathway learns with few units; None where it has enough for all its modes.
+
+        Args:
+            modes: Its modes with s > 0, without parameters, that couple to no others.
+            units: H, at least 1.
+        """
+        entries = tuple(modes)
+        if sum(entry.mode.multiplicity for entry in entries) <= units:
+            return None
+        least = _filled(entries, [entry.gain for entry in entries], units)
+        plateau = _filled(entries, [entry.mode.s for entry in entries], units)
+        if _open_tie(entries, plateau):
+            return cls(units=units, modes=entries, plateau=None, least=least, escapes=())
+        escapes = tuple(
+            (alpha, beta)
+            for alpha, held in enumerate(plateau)
+            for beta, other in enumerate(plateau)
+            if held
+            and other < entries[beta].mode.multiplicity
+            and order_key(entries[beta].gain, {}) < order_key(entries[alpha].gain, {})
+        )
+        return cls(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
+
 
 def narrow_lines() -> Iterator[Line]:
     r"""Yield which modes few units learn: the flow of two modes through one unit, at a plateau."""
@@ -132,31 +157,6 @@ def narrow_lines() -> Iterator[Line]:
         holds=vanish(slopes.det() - determinant, determinant - d[1] * (known - gain)),
         main=True,
     )
-
-
-def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
-    """Say what a pathway learns with few units; None where it has enough for all its modes.
-
-    Args:
-        modes: Its modes with s > 0, without parameters, that couple to no others.
-        units: H, at least 1.
-    """
-    entries = tuple(modes)
-    if sum(entry.mode.multiplicity for entry in entries) <= units:
-        return None
-    least = _filled(entries, [entry.gain for entry in entries], units)
-    plateau = _filled(entries, [entry.mode.s for entry in entries], units)
-    if _open_tie(entries, plateau):
-        return Narrow(units=units, modes=entries, plateau=None, least=least, escapes=())
-    escapes = tuple(
-        (alpha, beta)
-        for alpha, held in enumerate(plateau)
-        for beta, other in enumerate(plateau)
-        if held
-        and other < entries[beta].mode.multiplicity
-        and order_key(entries[beta].gain, {}) < order_key(entries[alpha].gain, {})
-    )
-    return Narrow(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
 
 
 def _filled(

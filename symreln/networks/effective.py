@@ -166,20 +166,20 @@ class EffectiveDataset:
             image=_OrbitImage(original=self, symmetry=symmetry, inputs=inputs),
         )
 
+    @classmethod
+    def of(
+        cls, dataset: Dataset, pathway: PathwaySpec, targets: ExactMatrix | Targets
+    ) -> EffectiveDataset:
+        """Apply a pathway's gate and masks to the dataset.
+
+        Args:
+            dataset: The whole dataset.
+            pathway: Gate and masks.
+            targets: Shape (n_y, P): the dataset's targets, or a later stage's residual.
+        """
+        goal = targets if isinstance(targets, Targets) else Targets.of(targets)
+        return cls(pathway=pathway, dataset=dataset, goal=goal)
+
 
 def _digits(bits: int) -> int:
     return bits * 301 // 1000
-
-
-def effective_dataset(
-    dataset: Dataset, pathway: PathwaySpec, targets: ExactMatrix | Targets
-) -> EffectiveDataset:
-    """Apply a pathway's gate and masks to the dataset.
-
-    Args:
-        dataset: The whole dataset.
-        pathway: Gate and masks.
-        targets: Shape (n_y, P): the dataset's targets, or a later stage's residual.
-    """
-    goal = targets if isinstance(targets, Targets) else Targets.of(targets)
-    return EffectiveDataset(pathway=pathway, dataset=dataset, goal=goal)

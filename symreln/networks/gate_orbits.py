@@ -45,45 +45,45 @@ class SampleGroup:
     generators: tuple[np.ndarray, ...]
     order: int
 
+    @classmethod
+    def of(cls, *matrices: ExactMatrix) -> SampleGroup:
+        """Return the permutations of samples that keep MᵀM of every matrix, exactly.
 
-def sample_group(*matrices: ExactMatrix) -> SampleGroup:
-    """Return the permutations of samples that keep MᵀM of every matrix, exactly.
-
-    Args:
-        matrices: Each with one column a sample; with parameters, the permutations keep MᵀM for
-            all their values.
-    """
-    relations = _by_appearance(_relations_of(*matrices))
-    search = _Search(relations)
-    base: list[int] = []
-    sizes: list[int] = []
-    generators: list[np.ndarray] = []
-    levels: list[tuple[int, np.ndarray]] = []
-    while True:
-        colours = search.refined(base)
-        values, counts = np.unique(colours, return_counts=True)
-        if (counts == 1).all():
-            break
-        cell = np.flatnonzero(colours == values[np.argmax(counts > 1)])
-        levels.append((int(cell[0]), cell))
-        base.append(int(cell[0]))
-    # From the inside out: what fixes more points is known when a level is searched.
-    for depth in reversed(range(len(levels))):
-        point, cell = levels[depth]
-        fixed = base[:depth]
-        orbit = _orbit(point, generators)
-        for other in cell.tolist():
-            if other in orbit:
-                continue
-            found = search.find([*fixed, point], [*fixed, other])
-            if found is not None:
-                generators.append(found)
-                orbit = _orbit(point, generators)
-        sizes.append(len(orbit))
-    return SampleGroup(
-        generators=tuple(generators),
-        order=prod(sizes),
-    )
+        Args:
+            matrices: Each with one column a sample; with parameters, the permutations keep MᵀM for
+                all their values.
+        """
+        relations = _by_appearance(_relations_of(*matrices))
+        search = _Search(relations)
+        base: list[int] = []
+        sizes: list[int] = []
+        generators: list[np.ndarray] = []
+        levels: list[tuple[int, np.ndarray]] = []
+        while True:
+            colours = search.refined(base)
+            values, counts = np.unique(colours, return_counts=True)
+            if (counts == 1).all():
+                break
+            cell = np.flatnonzero(colours == values[np.argmax(counts > 1)])
+            levels.append((int(cell[0]), cell))
+            base.append(int(cell[0]))
+        # From the inside out: what fixes more points is known when a level is searched.
+        for depth in reversed(range(len(levels))):
+            point, cell = levels[depth]
+            fixed = base[:depth]
+            orbit = _orbit(point, generators)
+            for other in cell.tolist():
+                if other in orbit:
+                    continue
+                found = search.find([*fixed, point], [*fixed, other])
+                if found is not None:
+                    generators.append(found)
+                    orbit = _orbit(point, generators)
+            sizes.append(len(orbit))
+        return cls(
+            generators=tuple(generators),
+            order=prod(sizes),
+        )
 
 
 def gate_kinds(

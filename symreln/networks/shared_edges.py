@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
-from symreln.networks.effective import EffectiveDataset, effective_dataset
+from symreln.networks.effective import EffectiveDataset
 from symreln.networks.pathway import PathwaySpec
 from symreln.networks.targets import Targets
 
@@ -75,7 +75,7 @@ class EdgeData:
         """The effective dataset of every path."""
         goal = Targets.of(self.dataset.targets)
         return tuple(
-            effective_dataset(self.dataset, PathwaySpec.along(self.graph, path), goal)
+            EffectiveDataset.of(self.dataset, PathwaySpec.along(self.graph, path), goal)
             for path in self.paths
         )
 

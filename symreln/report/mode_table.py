@@ -169,20 +169,20 @@ class Modes(Sequence[ModeRow]):
         more = f", the first {MOST_ROWS} of them; all: .to_csv()" if left > 0 else ""
         return f"{len(self.rows)} modes{more}"
 
-
-def modes_of(derivation: Derivation) -> Modes:
-    """Return all modes of a derivation."""
-    try:
-        formulas = {name: formula.expr for name, formula in derivation.ask(formulas_of).items()}
-    except NoClosedFormError:
-        formulas = {}
-    return Modes(
-        rows=tuple(
-            _row(derivation, pathway, mode, formulas.get(mode.label))
-            for pathway in derivation.pathways
-            for mode in pathway.modes
+    @classmethod
+    def of(cls, derivation: Derivation) -> Modes:
+        """Return all modes of a derivation."""
+        try:
+            formulas = {name: formula.expr for name, formula in derivation.ask(formulas_of).items()}
+        except NoClosedFormError:
+            formulas = {}
+        return cls(
+            rows=tuple(
+                _row(derivation, pathway, mode, formulas.get(mode.label))
+                for pathway in derivation.pathways
+                for mode in pathway.modes
+            )
         )
-    )
 
 
 def _row(

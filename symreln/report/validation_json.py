@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symreln.base.provenance import library_versions
-from symreln.claims.early import early_strengths
+from symreln.claims.early import EarlyStrengths
 from symreln.experiment import metrics, strengths
 from symreln.experiment.comparing import PAIRS
 from symreln.experiment.metrics import SeedFloor
@@ -170,7 +170,7 @@ def _short(values: np.ndarray | None) -> list[float] | None:
 
 def _strengths(validation: Validation) -> dict[str, Any] | None:
     """Return what strengths start from; null where the early phase says nothing of them."""
-    found = validation.derivation.ask(early_strengths)
+    found = validation.derivation.ask(EarlyStrengths.of)
     if not found and not found.unsupported:
         return None
     return {"unsupported": dict(found.unsupported), "pathways": dict(validation.kappas)}

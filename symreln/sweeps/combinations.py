@@ -126,45 +126,46 @@ class Sweep:
         rows = (failed.get(each.file) or _row_of(each) for each in self.combinations)
         return replace(self, rows=tuple(rows))
 
+    @classmethod
+    def of(
+        cls,
+        source: str,
+        texts: Sequence[str],
+        folder: Path,
+        *,
+        overrides: tuple[str, ...] = (),
+        seeds: int = 8,
+        rng: int = 0,
+        allow_outside: bool = False,
+    ) -> Sweep:
+        """Check every combination and name every file, before any work.
 
-def planned(
-    source: str,
-    texts: Sequence[str],
-    folder: Path,
-    *,
-    overrides: tuple[str, ...] = (),
-    seeds: int = 8,
-    rng: int = 0,
-    allow_outside: bool = False,
-) -> Sweep:
-    """Check every combination and name every file, before any work.
+        Args:
+            source: As of :class:`Sweep`, like what is not said here.
+            texts: What is swept, ``key=value,value``.
+            folder: For the results.
+            overrides: ``key=value`` texts; none may speak of a key that is swept.
+            seeds: Networks of each kind.
+            rng: Seed.
+            allow_outside: Whether data files may lie outside the spec's folder.
 
-    Args:
-        source: As of :class:`Sweep`, like what is not said here.
-        texts: What is swept, ``key=value,value``.
-        folder: For the results.
-        overrides: ``key=value`` texts; none may speak of a key that is swept.
-        seeds: Networks of each kind.
-        rng: Seed.
-        allow_outside: Whether data files may lie outside the spec's folder.
-
-    Raises:
-        InputError: A combination is wrong, or they are too many.
-    """
-    axes = _axes(texts, overrides)
-    rows = list(product(*([f"{key}={value}" for value in axes[key]] for key in axes)))
-    if len(rows) * (seeds + 1) > _MOST:
-        msg = (
-            f"sweep: {len(rows)} combinations of {seeds} seeds are more than {_MOST} "
-            "networks. Divide it into several sweeps."
-        )
-        raise InputError(msg)
-    found = []
-    for over in rows:
-        spec = _checked(source, overrides, over, allow_outside=allow_outside)
-        file = folder.resolve() / "tasks" / f"{_digest(spec)}-{rng}-{seeds}.json"
-        found.append(_Combination(over=over, spec=spec, seeds=seeds, rng=rng, file=file))
-    return Sweep(source=source, overrides=overrides, axes=axes, combinations=tuple(found))
+        Raises:
+            InputError: A combination is wrong, or they are too many.
+        """
+        axes = _axes(texts, overrides)
+        rows = list(product(*([f"{key}={value}" for value in axes[key]] for key in axes)))
+        if len(rows) * (seeds + 1) > _MOST:
+            msg = (
+                f"sweep: {len(rows)} combinations of {seeds} seeds are more than {_MOST} "
+                "networks. Divide it into several sweeps."
+            )
+            raise InputError(msg)
+        found = []
+        for over in rows:
+            spec = _checked(source, overrides, over, allow_outside=allow_outside)
+            file = folder.resolve() / "tasks" / f"{_digest(spec)}-{rng}-{seeds}.json"
+            found.append(_Combination(over=over, spec=spec, seeds=seeds, rng=rng, file=file))
+        return cls(source=source, overrides=overrides, axes=axes, combinations=tuple(found))
 
 
 def _checked(

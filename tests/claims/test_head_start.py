@@ -10,7 +10,7 @@ import pytest
 import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.derivation import Driver
-from symreln.claims.head_start import mode_laws
+from symreln.claims.head_start import ModeLaws
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.probes import mode_bases, probe_bases
 from symreln.errors import NoClosedFormError, SpecError
@@ -25,7 +25,7 @@ KNOWN = (4.2e-5, 3.4e-5, 2.6e-5)
 
 
 def starts(name: str, *overrides: str) -> dict[str, float]:
-    found = mode_laws(derived(name, *overrides).at_values)
+    found = ModeLaws.of(derived(name, *overrides).at_values)
     return {label: float(each.law.strength0) for label, each in found.items()}
 
 
@@ -43,7 +43,7 @@ def test_only_two_layers_that_start_alike_without_decay_have_later_stages(settin
 def test_head_starts_of_three_contexts_are_those_that_are_known():
     """They are of earlier modes that are learned at once, at their half-times: χ is 1."""
     derivation = derived("contextual-3").at_values
-    found, laws = starts("contextual-3"), mode_laws(derivation)
+    found, laws = starts("contextual-3"), ModeLaws.of(derivation)
     modes = {mode.label: mode for pathway in derivation.pathways for mode in pathway.modes}
     at_once = []
     for label in ("pi_2_1", "pi_2_2", "pi_2_3"):
@@ -68,7 +68,7 @@ def repeated(derivation: sr.Derivation, left: dict[str, np.ndarray]) -> dict[str
     """
     first, second = derivation.stages
     u, v, labels = probe_bases(first.pathways[0])
-    pathway, tau, laws = second.pathways[0], float(derivation.tau), mode_laws(derivation)
+    pathway, tau, laws = second.pathways[0], float(derivation.tau), ModeLaws.of(derivation)
     own_u, own_v, own = probe_bases(pathway)
     source, target = first.pathways[0].effective, pathway.effective
     written = np.zeros((u.shape[0], 1))
@@ -108,7 +108,7 @@ def along_sigmoids(derivation: sr.Derivation) -> dict[str, float]:
 
     In the middle of steps: at their beginnings a sigmoid counts for half a step more.
     """
-    found = mode_laws(derivation)
+    found = ModeLaws.of(derivation)
     modes = derivation.stages[0].pathways[0].modes
     laws = {m.label: found[m.label].law for m in modes if not m.is_null}
     steps = np.arange(2 * max(float(law.half_time) for law in laws.values())) + 0.5
@@ -119,7 +119,7 @@ def along_sigmoids(derivation: sr.Derivation) -> dict[str, float]:
 def test_starts_are_those_that_sigmoids_leave():
     """To a share of the order 1/τ, and what initial strengths leave; at once they were 7 % more."""
     derivation = derived("contextual-3", "network.init_std=1/10000000000").at_values
-    laws, measured = mode_laws(derivation), along_sigmoids(derivation)
+    laws, measured = ModeLaws.of(derivation), along_sigmoids(derivation)
     for label, found in measured.items():
         copies = laws[label]
         assert float(copies.law.strength0) == pytest.approx(found, rel=3e-3)
@@ -130,9 +130,9 @@ def test_starts_are_those_that_sigmoids_leave():
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-C"])
 def test_balls_hold_what_floats_say(name):
     derivation = derived(name)
-    floats = mode_laws(derivation)
+    floats = ModeLaws.of(derivation)
     with precision(192):
-        balls = mode_laws(derivation, 192)
+        balls = ModeLaws.of(derivation, 192)
         for label, found in balls.items():
             start, other = found.law.strength0, floats[label].law.strength0
             assert start.rel_accuracy_bits() > 120
@@ -210,7 +210,7 @@ def test_what_drives_nothing_at_the_declared_values_drives_nothing():
         asked |= {"pathway": [{"name": "common"}, later], "network": network}
         return sr.derive(sr.load(asked | {"network": network | {"activation": "linear"}}))
 
-    free, driven = (mode_laws(at(value))["pi_2_1"] for value in ("1", "3/2"))
+    free, driven = (ModeLaws.of(at(value))["pi_2_1"] for value in ("1", "3/2"))
     assert isinstance(at("1").drivers["pi_2_1"], Driver)
     assert free.driven_by is None
     assert float(free.law.strength0) == float(at("1").strength0)
@@ -243,7 +243,7 @@ def test_modes_that_several_earlier_ones_drive_are_integrated(std, weight):
     [(10**9, "the mode starts above half"), (10**3, "the mode is learned before what drives")],
 )
 def test_a_mode_that_is_not_small_while_it_is_driven_has_no_closed_form(factor, why):
-    found = mode_laws(derived("contextual-3").at_values, factors={"pi_2_1": Fraction(factor)})
+    found = ModeLaws.of(derived("contextual-3").at_values, factors={"pi_2_1": Fraction(factor)})
     assert [*found.outrun] == ["pi_2_1"]
     assert found.outrun["pi_2_1"].startswith(why)
     assert "pi_2_1" not in found

@@ -181,7 +181,7 @@ def test_what_training_needs_is_asked_for_before_the_derivation(
     asked, lacks, tmp_path, monkeypatch, own
 ):
     monkeypatch.setattr("symreln.calls.validate.derive", never)
-    monkeypatch.setattr("symreln.calls.gates.race_report", never)
+    monkeypatch.setattr("symreln.calls.gates.RaceReport.of", never)
     value = "value = 1\n" if lacks == "[network]" else ""
     labels = f"[dataset.labels]\npart = [1, 2]\n[parameters.a]\npositive = true\n{value}"
     x = '[["a", "0"], ["0", "1"]]'

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.sweeps.combinations import planned
+from symreln.sweeps.combinations import Sweep
 from tests.cases import derived
 
 LINES, CHARACTERS = 30, 3000
@@ -56,7 +56,7 @@ def roots(derivation, validation, tmp_path_factory):
     routing = sr.derive(sr.load("routing", overrides=SMALL))
     data = {"dataset": {"X": [[1, 1], [1, -1]], "Y": [[3, 1]]}, "pathway": [{"name": "whole"}]}
     weights = sr.from_weights(sr.derive(sr.load(data)), [[1, 0]], [[Fraction(1, 2)]])
-    asked = planned("xor", ["network.hidden=4,8"], tmp_path_factory.mktemp("sweep"))
+    asked = Sweep.of("xor", ["network.hidden=4,8"], tmp_path_factory.mktemp("sweep"))
     return [
         *(validation, derivation.evaluate(), validation.intervals),
         *(xor, xor.exceptional, sr.derive(sr.load("contextual-C"))),

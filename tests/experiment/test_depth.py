@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symreln.lab.depth import compare_depth
-from symreln.lab.depth_report import depth_rows, depth_sentences, depth_to_json
-from symreln.lab.distributions import compare_crossings, compare_curves
+from symreln.calls.deep_networks import DepthAnswer
+from symreln.lab.depth import DepthComparison
+from symreln.lab.distributions import CrossingComparison, CurveTest
 from symreln.task_library.load import load
 from tests.cli.command import command
 
@@ -38,37 +38,38 @@ def samples(shift=0.0, scale=20.0, count=50, key=0):
     ids=["later", "wider", "higher at the end"],
 )
 def test_other_distributions_are_told_apart(other):
-    found = compare_curves(samples(), other)
+    found = CurveTest.of(samples(), other)
     assert found.p < 0.01
     assert found.distance > 0.2
 
 
 def test_intervals_hold_the_truth():
     one, other = samples(scale=40, key=3, count=200), samples(shift=-30, key=4, count=200)
-    found = compare_crossings(one, other, 0.5)
+    found = CrossingComparison.of(one, other, 0.5)
     assert found.shift.low < 30 < found.shift.high
     assert found.spread_ratio.low < 2 < found.spread_ratio.high
     assert found.shift.value == pytest.approx(30, abs=12)
-    never = compare_crossings(one, np.ones_like(other), 0.5)
+    never = CrossingComparison.of(one, np.ones_like(other), 0.5)
     assert (never.shift, never.spread_ratio, never.distance) == (None, None, 1.0)
-    same = compare_curves(one, one)
+    same = CurveTest.of(one, one)
     assert 0.88 < same.inside < 1  # flat parts are inside as a whole
     assert same.p == 1.0
 
 
 @pytest.fixture(scope="module")
 def compared():
-    return compare_depth(load("depth", SMALL), seeds=5, rng=3)
+    return DepthComparison.of(load("depth", SMALL), seeds=5, rng=3)
 
 
 def test_sentence_rows_and_json_say_what_was_found(compared):
-    told = json.loads(json.dumps(depth_to_json(compared), allow_nan=False))
+    told = json.loads(json.dumps(DepthAnswer(found=compared).to_json(), allow_nan=False))
     assert told["differ"] == compared.differ
-    assert ("DIFFER" in depth_sentences(compared)[0]) == (told["curves"]["p"] < 0.05)
-    assert f"{compared.curves.distance:.2f}" in depth_sentences(compared)[0]
-    assert len(depth_rows(replace(compared, switching=None))) == len(told["crossings"]) > 0
-    alike = replace(compared, relu=compared.gdln)
-    assert "cannot be distinguished" in depth_sentences(alike)[0]
+    table, sentence, *_ = DepthAnswer(found=replace(compared, switching=None)).lines()
+    assert ("DIFFER" in sentence) == (told["curves"]["p"] < 0.05)
+    assert f"{compared.curves.distance:.2f}" in sentence
+    assert table.count("fixed") == len(told["crossings"]) > 0
+    _, sentence, *_ = DepthAnswer(found=replace(compared, relu=compared.gdln)).lines()
+    assert "cannot be distinguished" in sentence
 
 
 def test_the_command_writes_what_it_prints(tmp_path):
@@ -88,7 +89,7 @@ def test_labels_of_pairs_are_exchanged_within_them():
     # Every curve of the second sample falls a step later than the one that it belongs to.
     steps, drops = np.arange(60), np.arange(8, 56, 6)
     one, other = ((steps < drops[:, None] + late).astype(float) for late in (0, 1))
-    apart, paired = (compare_crossings(one, other, 0.5, pairs=pairs) for pairs in (False, True))
+    apart, paired = (CrossingComparison.of(one, other, 0.5, pairs=pairs) for pairs in (False, True))
     assert apart.distance == paired.distance == 1 / 8
     assert (apart.shift.value, paired.shift.value) == (-1, -1)
     # A pair is always in this order: its shift is known, but not that of other networks.
@@ -96,5 +97,5 @@ def test_labels_of_pairs_are_exchanged_within_them():
     assert apart.shift.low < -1 < apart.shift.high
     # A shift of all, less than networks differ by, is told better by pairs.
     early, late = ((np.arange(60) < 8 + np.arange(40)[:, None] + k).astype(float) for k in (0, 8))
-    apart, paired = (compare_curves(early, late, pairs=pairs) for pairs in (False, True))
+    apart, paired = (CurveTest.of(early, late, pairs=pairs) for pairs in (False, True))
     assert paired.p < apart.p / 2

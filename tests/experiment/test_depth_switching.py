@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.lab import switching
-from symreln.lab.switching import early_phase, train_switching
+from symreln.lab.switching import FrozenPhase, SwitchingRun
 from symreln.train.settings import TrainingSettings
 
 RNG = np.random.default_rng(5)
@@ -45,7 +45,7 @@ def descend(weights, rate, steps, *, frozen):
 
 def test_the_early_phase_is_descent_in_the_frozen_residual():
     settings = made(4000)
-    early = early_phase((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
+    early = FrozenPhase.of((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
     assert np.isfinite(early.steps).all()
     initial = switching._drawn((X, Y), (9, 8), settings, SEEDS, stream())
     for seed in range(SEEDS):
@@ -62,8 +62,8 @@ def test_the_early_phase_is_descent_in_the_frozen_residual():
 def test_gates_that_are_read_at_every_step_are_those_of_the_relu_network(monkeypatch):
     monkeypatch.setattr(switching, "LOOK", 1)
     settings = made(1800)  # later a unit stays at its boundary, where rounding decides
-    early = early_phase((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
-    found = train_switching((X, Y), settings, early, leaving=1e-12)
+    early = FrozenPhase.of((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
+    found = SwitchingRun.of((X, Y), settings, early, leaving=1e-12)
     for seed in range(SEEDS):
         weights, kept = switching._opened(X, [matrix[seed : seed + 1] for matrix in early.weights])
         assert kept == found.units[seed]
@@ -78,5 +78,5 @@ def test_networks_that_diverge_soon_after_their_drop_are_followed_in_shorter_blo
     settings = made(200, learning_rate=0.003, init_std=0.3 / 3 / 20**0.5)
     random = np.random.default_rng(6)
     data = random.normal(size=(5, 30)), 3 * random.normal(size=(2, 30))
-    early = early_phase(data, (20, 20), settings, seeds=20, rng=stream())
+    early = FrozenPhase.of(data, (20, 20), settings, seeds=20, rng=stream())
     assert early.steps.max() == 143

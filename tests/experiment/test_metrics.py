@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.experiment.metrics import compare, drop_time, gate_drift, seed_floor
+from symreln.experiment.metrics import GateDrift, SeedFloor, compare, drop_time
 
 
 def test_metrics_by_hand():
@@ -49,7 +49,7 @@ def test_drop_time():
 
 def test_seed_floor_leaves_the_seed_out():
     losses = np.array([[4.0, 4.0, 2.0, 1.0], [4.0, 2.0, 2.0, 1.0], [4.0, 3.0, 2.0, 10.0]])
-    floor = seed_floor(losses)
+    floor = SeedFloor.of(losses)
     assert floor is not None
     # Means of the others: (2.5, 2, 5.5), (3.5, 2, 5.5), (3, 2, 1).
     maxima = np.array([4.5, 4.5, 9.0]) / 4
@@ -77,13 +77,13 @@ def test_gate_drift_by_hand():
     )
     contribution = np.array([[[3.0, 1.0], [1.0, 3.0], [1.0, 1.0]]])
     losses = np.array([[1.0] * 10 + [0.5] * 91])  # drops at step 10
-    drift = gate_drift(activity, contribution, (0, 10, 100), losses)
+    drift = GateDrift.of(activity, contribution, (0, 10, 100), losses)
     # Unit 1 differs from the end on 3, 2, 0 of 4 samples; unit 2 on 1, 0, 0.
     expected = [(3 * 3 / 4 + 1 / 4) / 4, (2 / 4) / 4, 0]
     np.testing.assert_allclose(drift.share, [expected], rtol=1e-15)
     np.testing.assert_allclose(drift.mean, expected, rtol=1e-15)
     assert drift.max_after_drop == pytest.approx(expected[1], rel=1e-15)
-    late = gate_drift(activity, contribution, (0, 9, 100), losses)
+    late = GateDrift.of(activity, contribution, (0, 9, 100), losses)
     assert late.max_after_drop == 0
-    flat = gate_drift(activity, contribution, (0, 9, 100), np.ones((1, 101)))
+    flat = GateDrift.of(activity, contribution, (0, 9, 100), np.ones((1, 101)))
     assert flat.max_after_drop is None

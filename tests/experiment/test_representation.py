@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import NotSupportedError
-from symreln.experiment.representation import check_representations, compare_representations
+from symreln.experiment.representation import RepresentationComparison, check_representations
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.validation_plots import validation_sketches
 from symreln.task_library.load import load
@@ -22,7 +22,7 @@ HIERARCHY = ("network.steps=1501", "network.hidden=200", "network.init_std=1/200
 def compared():
     derivation = sr.derive(load("linear-hierarchy", HIERARCHY))
     validation = sr.validate(derivation, seeds=3, rng=0)
-    return validation, compare_representations(
+    return validation, RepresentationComparison.of(
         validation.numbers, validation, validation.seeds, validation.rng
     )
 

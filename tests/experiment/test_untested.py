@@ -12,7 +12,7 @@ import pytest
 import symreln as sr
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import drop_time
-from symreln.experiment.uninformative import steps_for_scale, why_uninformative
+from symreln.experiment.uninformative import Uninformative, steps_for_scale
 from symreln.experiment.variations import SAME, Variation
 from symreln.specs.spec import ValidationSpec
 from tests.experiment.test_confront import linear, one_pathway
@@ -64,11 +64,11 @@ def test_a_disagreement_is_one_though_nothing_is_learned():
 def test_a_loss_that_moved_more_than_the_tolerance_but_has_not_dropped_is_not_tested():
     numbers = linear(0).derivation.at_values
     fallen = np.linspace(1.0, 0.93, 11)
-    assert why_uninformative(numbers, [fallen], tolerance=0.05) is not None
-    assert why_uninformative(numbers, [np.linspace(1.0, 0.89, 11)], tolerance=0.05) is None
+    assert Uninformative.of(numbers, [fallen], tolerance=0.05) is not None
+    assert Uninformative.of(numbers, [np.linspace(1.0, 0.89, 11)], tolerance=0.05) is None
     # One kind of network that learned does not make up for another that did not.
-    assert why_uninformative(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
-    found = why_uninformative(numbers, [fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+    assert Uninformative.of(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+    found = Uninformative.of(numbers, [fallen, np.linspace(1, 0, 11)], tolerance=0.05)
     assert found.fell == pytest.approx(0.07)
 
 

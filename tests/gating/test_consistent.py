@@ -11,7 +11,7 @@ from hypothesis import given
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.consistent import self_consistent_gates
-from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.search import _residual_after, predicted_stages, stage_residuals
 from symreln.specs.spec import Dataset
 from symreln.task_library.load import load
@@ -19,7 +19,7 @@ from tests.strategies import examples, seeds
 
 
 def every_gate(inputs: ExactMatrix) -> list[tuple[tuple[int, ...], int]]:
-    return [(tuple(int(v) for v in gate), 1) for gate in enumerate_gates(inputs).gates]
+    return [(tuple(int(v) for v in gate), 1) for gate in RealisableGates.of(inputs).gates]
 
 
 def xor(delta: Fraction) -> Dataset:

@@ -12,7 +12,7 @@ from hypothesis import given
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.linear_programming import direction
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.enumerate import enumerate_gates, pattern
+from symreln.gating.enumerate import RealisableGates, pattern
 from symreln.task_library.load import load
 from tests.strategies import examples, seeds
 
@@ -59,13 +59,13 @@ def contextual(items: int, contexts: int) -> ExactMatrix:
 @examples(480)
 def test_brute_force_on_degenerate_data(seed: int) -> None:
     rows = degenerate(Random(seed))
-    found = enumerate_gates(ExactMatrix.from_rows(rows))
+    found = RealisableGates.of(ExactMatrix.from_rows(rows))
     gates = listed(found)
     assert gates == sorted(by_programming(rows, open_only=False), reverse=True)
     check_witnesses(rows, found)
     are_open = {gate for gate, flag in zip(gates, found.open, strict=True) if flag}
     assert are_open == by_programming(rows, open_only=True)
-    assert set(listed(enumerate_gates(ExactMatrix.from_rows(rows), open_only=True))) == are_open
+    assert set(listed(RealisableGates.of(ExactMatrix.from_rows(rows), open_only=True))) == are_open
 
 
 @pytest.mark.parametrize(("dimension", "samples"), [(1, 5), (2, 9), (3, 14), (4, 11), (5, 9)])
@@ -73,17 +73,17 @@ def test_general_position(dimension: int, samples: int) -> None:
     """Points on the moment curve, every second one turned round: 2·Σ_{k<d} C(n−1, k) cells."""
     rows = [[(-1) ** i * i**power for i in range(1, samples + 1)] for power in range(dimension)]
     cells = 2 * sum(comb(samples - 1, k) for k in range(dimension))
-    found = enumerate_gates(ExactMatrix.from_rows(rows), open_only=True)
+    found = RealisableGates.of(ExactMatrix.from_rows(rows), open_only=True)
     assert found.count == cells
     check_witnesses(rows, found)
     # With all of one sign, no samples cancel: closed samples can always be moved off the boundary.
     positive = [[i**power for i in range(1, samples + 1)] for power in range(dimension)]
-    assert enumerate_gates(ExactMatrix.from_rows(positive)).count == cells
+    assert RealisableGates.of(ExactMatrix.from_rows(positive)).count == cells
 
 
 def test_xor_without_the_hint_needs_samples_on_the_boundary() -> None:
     spec = load("xor").at_values()
-    found = enumerate_gates(spec.dataset.inputs)
+    found = RealisableGates.of(spec.dataset.inputs)
     single = ["1000", "0100", "0010", "0001"]
     assert [pattern(gate) for gate in found.gates[~found.open]] == [*single, "0000"]
     assert found.count == 9
@@ -91,8 +91,8 @@ def test_xor_without_the_hint_needs_samples_on_the_boundary() -> None:
 
 def test_bad_input() -> None:
     with pytest.raises(InputError, match="depend on Delta"):
-        enumerate_gates(load("xor").dataset.inputs)
+        RealisableGates.of(load("xor").dataset.inputs)
     with pytest.raises(InputError, match="no samples"):
-        enumerate_gates(ExactMatrix.from_rows([[], []]))
+        RealisableGates.of(ExactMatrix.from_rows([[], []]))
     with pytest.raises(LimitReachedError, match="more than 40 gates"):
-        enumerate_gates(contextual(2, 3), limit=40)
+        RealisableGates.of(contextual(2, 3), limit=40)

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.enumerate import enumerate_gates
-from symreln.networks.gate_orbits import moved_gates, sample_group
+from symreln.gating.enumerate import RealisableGates
+from symreln.networks.gate_orbits import SampleGroup, moved_gates
 from tests.strategies import examples, seeds
 
 
@@ -30,11 +30,11 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     height, width = random.randint(1, 3), random.randint(1, 5)
     rows = [[random.randint(-1, 1) for _ in range(width)] for _ in range(height)]
     inputs = ExactMatrix.from_rows(rows)
-    group = sample_group(inputs)
+    group = SampleGroup.of(inputs)
     everyone = kept(rows)
     assert group.order == len(everyone)
     assert all(tuple(g.tolist()) in everyone for g in group.generators)
-    found = enumerate_gates(inputs)
+    found = RealisableGates.of(inputs)
     gates = {tuple(int(v) for v in gate) for gate in found.gates}
     classes = {frozenset(tuple(g[i] for i in p) for p in everyone) for g in gates}
     orbits = found.orbits(group)

@@ -15,7 +15,7 @@ from symreln.exact.scalar import Scalar
 from symreln.gating import wall_polynomials
 from symreln.gating.arrangement import flats
 from symreln.gating.consistent import self_consistent_gates, sign_pattern
-from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.parameter_intervals import Piece, pieces
 from symreln.gating.partial import partial_gates
 from symreln.gating.race import race
@@ -206,7 +206,7 @@ def matrix(random: Random, height: int, width: int, degree: int) -> ExactMatrix:
 
 def order_at(found: Race, part: RacePiece, inputs: ExactMatrix, r: ExactMatrix) -> list[list[str]]:
     """Derive the ranks anew from all gates, without symmetries or critical values."""
-    listed = enumerate_gates(inputs)
+    listed = RealisableGates.of(inputs)
     gates = [(tuple(int(v) for v in gate), 1) for gate in listed.gates]
     every = [(tuple(signs), 1) for flat in flats(inputs) for signs in flat.signs.tolist()]
     both = self_consistent_gates(inputs, r, gates) + partial_gates(inputs, r, every)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.claims.early import SEED, early_strengths
+from symreln.claims.early import SEED, EarlyStrengths
 from symreln.claims.prediction import predict_training
 from symreln.claims.starts import starts_of
 from symreln.laws import early_phase
@@ -95,7 +95,7 @@ def test_units_held_on_a_boundary_count():
 
 def test_the_first_stage_alone_is_decided():
     derivation = derived("contextual-3").at_values
-    found = early_strengths(derivation)
+    found = EarlyStrengths.of(derivation)
     common = next(p for p in derivation.pathways if p.name == "common")
     assert set(found) == {mode.label for mode in common.modes if not mode.is_null}
     assert set(derivation.ask(starts_of).kappas) == {"common"}
@@ -182,10 +182,10 @@ def kappas_at_every_look(numbers, looks: int = 12) -> np.ndarray:
 def test_units_with_weight_decay_or_two_laws_are_followed_as_they_are_trained(key):
     numbers = derived("xor", key).at_values
     label = numbers.pathways[0].modes[0].label
-    kappa, looked = early_strengths(numbers)[label], kappas_at_every_look(numbers)
+    kappa, looked = EarlyStrengths.of(numbers)[label], kappas_at_every_look(numbers)
     assert kappa.settled
     assert np.abs(looked / kappa.kappa - 1).min() < 1e-9  # at the look at which it had settled
-    plain = early_strengths(derived("xor").at_values)[label].kappa
+    plain = EarlyStrengths.of(derived("xor").at_values)[label].kappa
     if "decay" in key:  # no gate and no share feels it
         assert kappa.kappa == pytest.approx(plain, rel=1e-3)
     else:

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.networks.effective import effective_dataset
+from symreln.networks.effective import EffectiveDataset
 from symreln.specs.spec import Dataset, Spec
 from symreln.verdict.residual import converged_outputs
 from tests.cases import derived
@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 
 def of(spec: Spec, targets: ExactMatrix | None = None):
     goal = spec.dataset.targets if targets is None else targets
-    return tuple(effective_dataset(spec.dataset, p, goal) for p in spec.pathways)
+    return tuple(EffectiveDataset.of(spec.dataset, p, goal) for p in spec.pathways)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -12,7 +12,7 @@ import symreln as sr
 from symreln.claims import solve as pipeline
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.networks.effective import effective_dataset
+from symreln.networks.effective import EffectiveDataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.specs.spec import Spec
 from symreln.verdict.closure import summed_actions
@@ -45,7 +45,7 @@ SPECS: dict[str, Spec] = {
 def modes_of(spec: Spec):
     """The modes of all pathways as one stage, every one by itself."""
     effective = tuple(
-        effective_dataset(spec.dataset, p, spec.dataset.targets) for p in spec.pathways
+        EffectiveDataset.of(spec.dataset, p, spec.dataset.targets) for p in spec.pathways
     )
     return _stage_modes(effective, tuple(joint_spectrum(e.sigma_yx, e.sigma_x) for e in effective))
 
