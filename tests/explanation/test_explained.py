@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -176,6 +178,17 @@ def test_its_folder_is_verified(explained, tmp_path, name):
     changed.write_text(changed.read_text().replace("0", "1", 1))
     with pytest.raises(CertificateError, match=name):
         sr.verify(tmp_path)
+
+
+def test_the_keys_of_its_json_are_in_the_manual(explained):
+    told = explained.to_json()
+    text = (Path(__file__).parents[2] / "docs/explain.md").read_text("utf-8")
+    table = text.partition("## Explanation files")[2].partition("## Recording")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE))
+    assert {"format", *rows} == {*told}
+    for key in {*rows} - {"free_constants", "begins", "needed", "spec", "provenance"}:
+        first = told[key][0] if isinstance(told[key], list) else told[key]
+        assert {*first} <= {*re.findall(r"`(\w+)`", rows[key])}, key
 
 
 def test_a_page_of_the_paper_judges_an_explanation(explained, history, tmp_path):
