@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 import sympy as sp
 
 import symreln as sr
 from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import (
-    Equation,
     Math,
     Section,
     Table,
@@ -82,25 +79,3 @@ def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confro
     found = plain_text(_modes_figure(three, confronted=confronted, method="").caption)
     assert found.startswith("Predicted strengths: closed forms, later stages from their effective")
     assert r"s/d_{\mathrm{eff}}" in found
-
-
-def formula_lines(derivation: sr.Derivation, start: str) -> list[str]:
-    blocks = walk(derivation.to_document().blocks)
-    equations = (b for b, _ in blocks if isinstance(b, Equation))
-    return next(
-        list(e.lines)
-        for e in equations
-        if e.lines[0].startswith(start) and r"\sum_\alpha" not in e.lines[0]
-    )
-
-
-def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):
-    printed = "".join(formula_lines(three, "L(t)"))
-    _, _, right = printed.partition("=")
-    first = right.index(r"\pi")
-    assert r"\frac" in right[:first]
-    order = re.findall(r"\\pi_\{([\dp]),(\d)\}(\^\{2\})?", right)
-    assert len(order) == 16  # 5 modes of pathway 1, and 3 that three pathways have
-    assert order == sorted(order)
-    powers = [bool(square) for *_, square in order]
-    assert powers == [False, True] * 8
