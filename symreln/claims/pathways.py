@@ -155,7 +155,9 @@ def pathways_of(derivation: Derivation) -> tuple[_Pathway, ...]:
     modes: dict[int, tuple[_Mode, ...]] = {}
     factors = derivation.ask(starts_of).factors
     for group in mode_orbits(derivation):
-        first = _modes(derivation, group.first)
+        first = tuple(
+            _Mode(derivation=derivation, pathway=group.first, mode=m) for m in group.first.modes
+        )
         # Formulas of numbers without radicals hold symbols with the pathway's number.
         plain = all(
             number is None or number.is_radical
@@ -176,7 +178,3 @@ def pathways_of(derivation: Derivation) -> tuple[_Pathway, ...]:
                 for mode, own in zip(pathway.modes, first, strict=True)
             )
     return tuple(_Pathway(pathway=p, modes=modes[p.number]) for p in derivation.pathways)
-
-
-def _modes(derivation: Derivation, pathway: PathwayDerivation) -> tuple[_Mode, ...]:
-    return tuple(_Mode(derivation=derivation, pathway=pathway, mode=m) for m in pathway.modes)

@@ -116,7 +116,9 @@ def _gates(derivation: Derivation) -> Sketch:
     values = np.array([[0.5 * (g != 0) + 0.5 * (g == 1) for g in gate] for gate in gates.values()])
     panel = Panel(
         x=f"samples ({values.shape[1]})",
-        cells=_gate_cells(values, list(gates), _sample_groups(derivation)),
+        cells=Cells(
+            values=values, rows=tuple(gates), columns=tuple(_sample_groups(derivation)), gates=True
+        ),
         curves=tuple(_gate_marks(values, edges)),
     )
     return Sketch.of("gates", panel, height=0.75 + min(_ROW * len(values), _ROWS))
@@ -144,13 +146,6 @@ def _predicted(found: FromData) -> Sketch:
     mean = found.network.losses[steps]
     curve = loss_curve("effective network", "theory", steps.astype(float), mean, spread)
     return Sketch.of("predicted", loss_panel([curve]), height=1.8)
-
-
-def _gate_cells(
-    values: np.ndarray, names: Sequence[str], groups: Sequence[tuple[str, int]]
-) -> Cells:
-    """Return gates of 0, 1/2 and 1 as cells, a row each, over named runs of samples."""
-    return Cells(values=values, rows=tuple(names), columns=tuple(groups), gates=True)
 
 
 def _gate_marks(values: np.ndarray, edges: Sequence[tuple[int, int]]) -> Iterator[Curve]:

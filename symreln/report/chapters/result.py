@@ -71,18 +71,6 @@ MEANS = {
 _LONG_DECIMAL = 10
 
 
-def _verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tuple:
-    """Return the verdict and what it says of the modes.
-
-    Args:
-        level: The verdict.
-        until: Up to which step it holds, as ``derivation.until_text`` says.
-        form: What modes that evolve on their own have.
-    """
-    means = MEANS[level].replace(Law.form, form)
-    return (f"Verdict{until}: ", Strong(level.value), f"; {means}.")
-
-
 def result_chapter(
     derivation: Derivation,
     validation: Validation | None,
@@ -157,7 +145,9 @@ def _network(derivation: Derivation) -> Content:
 def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
     form = law_of(derivation.known).form if derivation.closed else Law.form
-    content: list = [*_verdict_sentence(derivation.level, derivation.until_text, form)]
+    level = derivation.level
+    means = MEANS[level].replace(Law.form, form)
+    content: list = [f"Verdict{derivation.until_text}: ", Strong(level.value), f"; {means}."]
     if is_linear(derivation):
         content = [*content[:2], "; single strengths do not close, but the weights themselves do."]
     levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]
@@ -317,7 +307,8 @@ def _fraction_latex(value: Fraction, *, decimals: bool = False) -> str:
 def _start_content(derivation: Derivation) -> list[Inline]:
     """Say where strengths start: π₀, with κ of the pathways that have one."""
     if derivation.given_start is not None:
-        return [*phrase("Strengths start where was asked, at {it}.", it=_at(derivation))]
+        start = Math(rf"\pi_0 = {_decimal(derivation.given_start)}")
+        return [*phrase("Strengths start where was asked, at {it}.", it=start)]
     if derivation.by_edges:
         return [*phrase("Weights start as they are drawn; predicted is the mean over draws.")]
     if derivation.strength0 is None:
@@ -356,11 +347,6 @@ def _apart(derivation: Derivation) -> tuple[Inline, ...]:
         + ", which decays under weight decay"
         * derivation.known.lowers_plateaus
     )
-
-
-def _at(derivation: Derivation) -> Math:
-    assert derivation.given_start is not None
-    return Math(rf"\pi_0 = {_decimal(derivation.given_start)}")
 
 
 def _decimal(value: Fraction) -> str:
