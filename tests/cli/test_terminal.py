@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.base import pool
-from symreln.base.tables import markdown_table, plain_table, unmarked
+from symreln.base.tables import plain_table
+from symreln.calls.gates import _unmarked
+from symreln.gating.race_report import _markdown_table
 from tests.cli.command import Here, command
 
 FEW = ["--set", "network.steps=300", "--set", "network.hidden=20", "--seeds", "2"]
@@ -63,8 +65,8 @@ def test_ordinary_tables_stand_in_columns():
 
 
 def test_markdown_is_a_table_again():
-    text = markdown_table(["a", "b"], [["|x|", "1"]])
-    assert list(unmarked(f"Over\ntwo lines:\n\n{text}\n\n- one\n- two")) == [
+    text = _markdown_table(["a", "b"], [["|x|", "1"]])
+    assert list(_unmarked(f"Over\ntwo lines:\n\n{text}\n\n- one\n- two")) == [
         "Over two lines:",
         "",
         plain_table("", ["a", "b"], [["|x|", "1"]]).rstrip(),

@@ -8,7 +8,7 @@ import pytest
 import symreln as sr
 from symreln.claims.gate_law import gate_law_of
 from symreln.experiment.outcome import Validation
-from symreln.report.sentences import _gate_law_sentence
+from symreln.report.sentences import gate_law_sentence
 from tests.cases import derived
 
 
@@ -83,6 +83,6 @@ def test_the_share_is_said_and_saved():
     said = validation.to_json()["gate_law"]
     assert said["measured"] == pytest.approx(validation.law.mean)
     assert said["distance"] == validation.law.distance
-    text = _gate_law_sentence(validation.law)
+    text = gate_law_sentence(validation.law)
     assert f"at most {validation.law.distance:.2g}" in text
     assert text in validation.sentence()
