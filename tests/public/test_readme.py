@@ -118,6 +118,16 @@ def commands() -> list[str]:
     return sorted(each for each in found if each.startswith("symreln "))
 
 
+def test_shares_that_the_tutorial_of_a_network_names_are_printed_in_it():
+    """Outputs are written by ``python -m validation.own_networks``; the text between them is not."""
+    text = TEXTS["explain-my-network.md"]
+    printed = " ".join(" ".join(blocks("text", text)).split())
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"\b[\d.]+ %", " ".join(prose.split())))
+    assert len(named) > 5
+    assert [each for each in sorted(named) if f" {each}" not in printed] == []
+
+
 def test_commands_and_their_options_exist():
     wrong = []
     for line in commands():
