@@ -22,9 +22,9 @@ import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.effective.network import effective_of
+from symreln.experiment.confront import _marks
 from symreln.experiment.measured_gates import GateLawMeasured
 from symreln.experiment.metrics import compare
-from symreln.experiment.strengths import marks
 from symreln.experiment.training import recorded, train_networks
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def row(name: str, seeds: int, rng: int) -> str:
         numbers.spec,
         seeds=seeds,
         rng=np.random.SeedSequence(rng),
-        record=recorded("relu", numbers.spec, seeds, marks(prediction)),
+        record=recorded("relu", numbers.spec, seeds, _marks(prediction)),
     )
     law, found = GateLawMeasured.of(numbers, run), effective_of(numbers.spec)
     curves = [prediction.loss, prediction.reduced]
