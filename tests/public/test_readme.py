@@ -119,7 +119,7 @@ def commands() -> list[str]:
 
 
 def test_shares_that_the_tutorial_of_a_network_names_are_printed_in_it():
-    """Outputs are written by ``python -m validation.own_networks``; the text between them is not."""
+    """Outputs are written by ``python -m validation.own_networks``, text between them by hand."""
     text = TEXTS["explain-my-network.md"]
     printed = " ".join(" ".join(blocks("text", text)).split())
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
