@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
@@ -55,18 +52,16 @@ class GateAnswer(AbstractAnswer):
         return Encoder.of(self.spec)(self.found)
 
     def files(self) -> dict[str, str | bytes]:
-        """Return the JSON, tables as Markdown, and the figure, by file name."""
-        found = {self.found.file: dumps(self.to_json()), **self._more(), **self.found.tables}
+        """Return the JSON, a spec of gates that were found, and the figure, by file name."""
+        found = {self.found.file: dumps(self.to_json()), **self._more()}
         drawn = race_figure(self.found) if isinstance(self.found, RaceReport) else None
         if drawn:
             found[f"{drawn.name}.svg"] = drawn.svg
         return found
 
     def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows: lines, then tables."""
+        """Yield what the terminal shows."""
         yield from self.found.lines()
-        for table in self.found.tables.values():
-            yield from _unmarked(table)
 
     def _more(self) -> dict[str, str | bytes]:
         return {}
@@ -198,8 +193,8 @@ def race(
     """Say which self-consistent gate is fastest, for all values of a parameter at once.
 
     The files are race.json and race.svg. With seeds ReLU networks are trained in every interval
-    between boundaries, and race.md says which gates they take: finding 1 of the paper. With a label
-    gates race that are open in m of its values.
+    between boundaries, and the terminal and race.json say which gates they take: finding 1 of the
+    paper. With a label gates race that are open in m of its values.
 
     Args:
         spec: A spec with parameters, its file or its name.
@@ -290,15 +285,3 @@ def _at_values(command: str, spec: Spec) -> Spec:
         )
         raise InputError(msg)
     return spec.at_values()
-
-
-def _unmarked(text: str) -> Iterator[str]:
-    """Yield the lines of Markdown, its tables as :func:`plain_table` has them."""
-    joined = re.sub(r"(?<=[^\n])\n *(?=[^-|\s])", " ", text.strip())  # paragraphs of several lines
-    for is_table, lines in groupby(joined.splitlines(), lambda line: line.startswith("|")):
-        if not is_table:
-            yield from lines
-            continue
-        cells = [re.split(r"(?<!\\)\|", line[1:-1]) for line in lines]
-        header, _, *rows = [[each.strip().replace(r"\|", "|") for each in line] for line in cells]
-        yield plain_table("", header, rows).rstrip()

@@ -12,6 +12,7 @@ from typing import Any
 
 from symreln.base.progress import phase
 from symreln.base.records import record
+from symreln.base.tables import plain_table
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.domain import Range
@@ -114,17 +115,6 @@ class RaceReport(Result):
             "within_stated_error": sum(point.agrees is True for point in self.points),
         }
 
-    @property
-    def tables(self) -> dict[str, str]:
-        """What trained networks took, where there are any; of given gates, all pieces before."""
-        lines = _pieces_table(self.race) if self.race.given else []
-        lines += _points_table(self.race, self.points) if self.points else []
-        for other in self.beside if self.points else ():
-            can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
-            named = f"{other.pattern} ({other.name})"
-            lines += ["", f"{named}: speed {other.speed.to_sympy()}; {can}, and none keeps it."]
-        return {"race.md": "".join(f"{line}\n" for line in lines)} if lines else {}
-
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         name = self.race.parameter
@@ -146,6 +136,14 @@ class RaceReport(Result):
             yield f"{name} = {value}: {_CHANGES[each.kind].format(', '.join(each.between))}{more}"
         if self.formulas is not None:
             yield from self.formulas.lines()
+        if self.race.given:
+            yield _pieces_table(self.race)
+        if self.points:
+            yield from _points_lines(self.race, self.points)
+        for other in self.beside if self.points else ():
+            can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
+            named = f"{other.pattern} ({other.name})"
+            yield f"{named}: speed {other.speed.to_sympy()}; {can}, and none keeps it"
 
     @classmethod
     def of(
@@ -321,7 +319,7 @@ def _learned(spec: Spec, stage: int, limits: Range | None) -> Spec:
 # -- what stands in tables ------------------------------------------------------------------------
 
 
-def _pieces_table(race: Race) -> list[str]:
+def _pieces_table(race: Race) -> str:
     """Return the pieces of a race of given gates."""
     names = race.names
     columns = [
@@ -336,11 +334,11 @@ def _pieces_table(race: Race) -> list[str]:
             ),
         ),
     ]
-    return [_table(race.pieces, columns), ""]
+    return _table("", race.pieces, columns)
 
 
-def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
-    """Return the table of finding 1: which gates win in theory and in networks."""
+def _points_lines(race: Race, points: Sequence[RacePoint]) -> Iterator[str]:
+    """Yield the table of finding 1: which gates win in theory and in networks."""
     names = race.names
 
     def shares(point: RacePoint, of: Callable[[ClassShare], str]) -> str:
@@ -367,27 +365,19 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
         ("fastest taken", lambda point: _yes(point.fastest_taken)),
         ("share as predicted", lambda point: _yes(point.agrees)),
     ]
-    lines = [
-        f"Weight of {points[0].seeds} networks a point after training, by the nearest gate:",
-        "",
-        _table(points, columns),
-    ]
+    said = f"weight of {points[0].seeds} networks a point after training, by the nearest gate"
+    yield _table(said, points, columns)
     if any(point.predicted and point.seeds < 2 for point in points):
-        lines += ["", "One network has no spread: shares are compared of two seeds or more."]
+        yield "one network has no spread: shares are compared of two seeds or more"
     if not all(point.predicted for point in points):
-        lines += [
-            "",
-            "–: following units takes minutes on these data, they decay, or none grows.",
-        ]
+        yield "–: following units takes minutes on these data, they decay, or none grows"
     late = [str(point.value) for point in points if point.order and not point.fastest_taken]
     if late:
         where = f" at {race.parameter} = {', '.join(late)}" if race.parameter else ""
-        lines += [
-            "",
-            f"The fastest class does not have most of the weight{where}: speeds decide alone only "
-            "as init_std goes to 0, and slower classes learn later what the fastest does not.",
-        ]
-    return lines
+        yield (
+            f"the fastest class does not have most of the weight{where}: speeds decide alone only "
+            "as init_std goes to 0, and slower classes learn later what the fastest does not"
+        )
 
 
 def _mean_text(mean: float, spread: float, count: int) -> str:
@@ -409,27 +399,18 @@ def _where(point: RacePoint) -> object:
 
 
 def _yes(value: bool | None) -> str:
-    return "–" if value is None else "yes" if value else "**no**"
+    return "–" if value is None else "yes" if value else "no"
 
 
-def _table(rows: Iterable[Any], columns: Sequence[tuple[str, Callable[[Any], object]]]) -> str:
-    """Return a table as Markdown.
+def _table(
+    title: str, rows: Iterable[Any], columns: Sequence[tuple[str, Callable[[Any], object]]]
+) -> str:
+    """Return a table of text.
 
     Args:
+        title: A line above it.
         rows: What it is of.
         columns: Headers, and what stands under each in a row.
     """
-    cells = ([str(cell(row)) for _, cell in columns] for row in rows)
-    return _markdown_table([header for header, _ in columns], cells)
-
-
-def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown, without an end of its last line.
-
-    Args:
-        header: Names of the columns.
-        rows: As many cells each.
-    """
-    lines = [[cell.replace("|", r"\|") for cell in cells] for cells in (header, *rows)]
-    shown = [f"| {' | '.join(cells)} |" for cells in lines]
-    return "\n".join([shown[0], "|" + "---|" * len(header), *shown[1:]])
+    cells = [[str(cell(row)) for _, cell in columns] for row in rows]
+    return plain_table(title, [header for header, _ in columns], cells).rstrip()

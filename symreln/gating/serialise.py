@@ -1,8 +1,7 @@
-"""Results of this room: what they give to JSON, and tables; each declared where the result is."""
+"""Results of this room: what they give to JSON, each declared where the result is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from math import isfinite
 from operator import attrgetter
@@ -48,11 +47,6 @@ class Result(Claim):
             if not (nothing and optional):
                 found[key] = value
         return found
-
-    @property
-    def tables(self) -> Mapping[str, str]:
-        """What a command writes beside its JSON, as Markdown by file; the terminal shows it too."""
-        return {}
 
 
 def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.base import pool
 from symreln.base.tables import plain_table
-from symreln.calls.gates import _unmarked
-from symreln.gating.race_report import _markdown_table
 from tests.cli.command import Here, command
 
 FEW = ["--set", "network.steps=300", "--set", "network.hidden=20", "--seeds", "2"]
@@ -62,15 +60,3 @@ def test_ordinary_tables_stand_in_columns():
         "  off       10  \n"
         "                \n"
     )
-
-
-def test_markdown_is_a_table_again():
-    text = _markdown_table(["a", "b"], [["|x|", "1"]])
-    assert list(_unmarked(f"Over\ntwo lines:\n\n{text}\n\n- one\n- two")) == [
-        "Over two lines:",
-        "",
-        plain_table("", ["a", "b"], [["|x|", "1"]]).rstrip(),
-        "",
-        "- one",
-        "- two",
-    ]

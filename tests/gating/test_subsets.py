@@ -1,7 +1,6 @@
 """Gates by subsets of a label: formulas, spectra at values, known answers, and trained networks."""
 
 import json
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -125,15 +124,15 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "out" / "race.json").read_text())
     names = {"m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"}
     assert {each["name"] for each in found["candidates"]} == names
-    rows = (tmp_path / "out" / "race.md").read_text().split("Weight of 2 networks")[1]
-    told = [row.split(" | ") for row in rows.splitlines() if row.startswith("| ")][1:]
-    assert len(told) == 2
-    for _, _, networks, wide, *_ in told:
-        shares = [float(share) for share in re.findall(r"\) (0\.\d+)", wide)]
-        assert sum(shares) == pytest.approx(1, abs=0.01)
-        # Both name classes by the networks' shares: 0.1 apart at 60 units.
-        of_networks = [float(share) for share in re.findall(r"\) (0\.\d+) ±", networks)]
-        assert shares == pytest.approx(of_networks, abs=0.15)
+    assert "weight of 2 networks a point after training" in shown
+    points = found["confronted"]["points"]
+    assert len(points) == 2
+    for point in points:
+        predicted, measured = (
+            [each[key] for each in point["classes"]] for key in ("predicted", "measured")
+        )
+        assert sum(predicted) == pytest.approx(1, abs=0.01)
+        assert predicted == pytest.approx(measured, abs=0.15)  # 0.1 apart at 60 units
     drawn = (tmp_path / "out" / "race.svg").read_text()
     assert "m = 1 (left)" in drawn
     assert "trained networks" in drawn
