@@ -14,7 +14,7 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.derive import Derivation
-from symreln.calls.gates import gates_toml
+from symreln.document.document_model import ComingDrawing
 from symreln.errors import InputError, NotSupportedError
 from symreln.explanation.explained import Explained, explained, network_of_weights
 from symreln.explanation.history import check_history, read_history
@@ -32,6 +32,7 @@ from symreln.report.write import document_files, saved_document
 from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
+from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import load
 from symreln.verifier.folder import sealed_json
 
@@ -179,16 +180,17 @@ class Explanation(AbstractAnswer):
         """Return explanation.json, the documents with their figures, and spec.toml."""
         derivation, spec = self.found.derivation, self.found.spec
         said = blocks(self.found, list(self._said()))
-        own = begin_to_draw(sketches(self.found), pdf=True)()
-        others, chapters = (), ()
+        sketched, proof, chapters = sketches(self.found), self._certificate, ()
+        own = begin_to_draw(sketched, pdf=True)
+        drawings = [ComingDrawing(each.name, own) for each in sketched]
         if derivation is not None:
-            _, drawn = derivation.ask(STILL[True])
-            others = tuple(each for each in drawn() if each.name not in {x.name for x in own})
-            chapters = derivation_chapters(derivation, None, [each.name for each in others])
-        document = whole_document(
-            spec, (*said, *chapters), (*own, *others), "A trained network, explained by symreln"
-        )
-        proof, files = self._certificate, dict[str, str | bytes]()
+            names, drawn = derivation.ask(STILL[True])
+            names = [name for name in names if name not in {each.name for each in sketched}]
+            drawings += [ComingDrawing(name, drawn) for name in names]
+            chapters = derivation_chapters(derivation, None, names)
+        title = "A trained network, explained by symreln"
+        document = whole_document(spec, (*said, *chapters), tuple(drawings), title)
+        files = dict[str, str | bytes]()
         if derivation is not None:
             files["derivation.json"] = dumps(derivation.ask(derivation_to_json))
         if proof is not None:
@@ -199,8 +201,7 @@ class Explanation(AbstractAnswer):
         return files | {"spec.toml": self._spec_toml()}
 
     def _spec_toml(self) -> str:
-        spec, table = self.found.spec, "[network]"
-        text = gates_toml(spec, spec.pathways, spec.title)
+        text, table = spec_toml(self.found.spec), "[network]"
         how = "init_std and learning_rate were measured on the weights that were explained"
         return text.replace(table, f"# {how}\n{table}") if self.fitted else text
 
@@ -280,7 +281,8 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
     if history.biased or history.output_bias is not None:  # inputs and targets of the units alone
         left = found.targets - np.round(found.targets - found.y, _DIGITS)
         data = spec_of_data(found.x.T, left.T, network=plain).dataset
-    asked = replace(numbers, dataset=data, network=measured, pathways=(), find="data")
+    alone = {"pathways": (), "families": (), "graph": None, "sizes": (), "find": "data"}
+    asked = replace(numbers, dataset=data, network=measured, **alone)
     explanation = explained(history, asked, found)
     fitted = 2 * (given is None)
     return Explanation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from symreln.gating.exact_finders import all_gates, selected
 from symreln.gating.gate_figures import race_figure
 from symreln.gating.race_report import RaceReport
 from symreln.gating.serialise import Result
-from symreln.networks.pathway import PathwaySpec
 from symreln.pipeline.derive import with_pathways
 from symreln.report.encode import Encoder
 from symreln.specs.files import parse_toml
@@ -79,9 +78,20 @@ class FoundGates(GateAnswer):
 
     def to_toml(self) -> str:
         """Return a spec with these gates as the text of a file; "" where none is so small."""
-        pathways = getattr(self.found, "pathways", ())
-        title = f"{self.spec.title}: gates found ({self.method})"
-        return gates_toml(self.spec, pathways, title) if pathways else ""
+        pathways, network = getattr(self.found, "pathways", ()), self.spec.network
+        if network is not None and any(each.stage > 1 for each in pathways):
+            network = replace(network, training="staged")
+        said = replace(
+            self.spec,
+            title=f"{self.spec.title}: gates found ({self.method})",
+            pathways=tuple(pathways),
+            network=network,
+            validation=ValidationSpec(),
+            graph=None,
+            sizes=(),
+            find="",
+        )
+        return spec_toml(said) if pathways else ""
 
     def to_spec(self) -> Spec:
         """Return a spec with these gates.
@@ -98,27 +108,6 @@ class FoundGates(GateAnswer):
     def _more(self) -> dict[str, str | bytes]:
         text = self.to_toml()
         return {"gates.toml": text} if text else {}
-
-
-def gates_toml(spec: Spec, pathways: Sequence[PathwaySpec], title: str) -> str:
-    """Return a spec with the data and the network of another and the pathways given.
-
-    Args:
-        spec: Where data, parameters and network come from.
-        pathways: Stage by stage.
-        title: Title of the new spec.
-    """
-    network = spec.network
-    if network is not None and any(each.stage > 1 for each in pathways):
-        network = replace(network, training="staged")
-    told = {
-        "network": network,
-        "validation": ValidationSpec(),
-        "graph": None,
-        "sizes": (),
-        "find": "",
-    }
-    return spec_toml(replace(spec, title=title, pathways=tuple(pathways), **told))
 
 
 def gates(

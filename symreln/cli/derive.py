@@ -19,7 +19,7 @@ from symreln.report.results_folder import require_folder
 (early,) = lazy("claims", "early")
 drawings, terminal, write = lazy("report", "drawings terminal write")
 #: What figures are drawn with: half a second of imports.
-_DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
+DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
 
 
 def derive(
@@ -40,7 +40,7 @@ def derive(
     """
     require_folder(out)
     require_formats(formats)
-    style, drawing = Style.of(latex), _DRAWS if document_formats(formats) else ()
+    style, drawing = Style.of(latex), DRAWS if document_formats(formats) else ()
     with helper(*drawing, first="symreln.report.flat"):
         asked = load.load(spec, overrides, allow_outside=allow_outside)
         derivation = pipeline.derive(asked, lambda found: _begin(found, formats))

@@ -31,6 +31,7 @@ from symreln.explanation.replayed import Replayed, replay
 from symreln.gating.from_data import MOST_INPUTS, with_gates_of
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.pipeline.derive import derive
+from symreln.report.drawings import STILL
 from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 
@@ -224,13 +225,14 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     spec = with_gates_of(spec, units, len(found.x) * _GATES if large else MOST_INPUTS)
     gates = np.array([gate_floats(pathway) for pathway in spec.pathways])
     windows = tuple(_windows(found, spec, gates, looks))
+    # Begun here, so that its figures may be drawn beside the replays.
+    derivation = None if large else derive(replace(spec, find=""), lambda d: d.ask(STILL[True]))
     replayed = replayed.with_all(found, gates, [each.boundary for each in spec.pathways])
     whole = {"found": found, "rate": rate, "replayed": replayed, "windows": windows}
-    if large:
+    if derivation is None:
         said = FromData(network=units, spec=spec, half_times={})
         why = f"exact residuals of {len(found.x)} inputs take minutes"
         return Explained(**whole, units=said, spec=replace(spec, find=""), why_not=why)
-    derivation = derive(replace(spec, find=""))
     numbers = derivation.ask(at_values)
     prediction, why = None, ""
     try:

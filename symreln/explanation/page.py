@@ -85,7 +85,7 @@ def sentences(found: Explained) -> Iterator[str]:
     if found.law is not None:
         yield gate_law_sentence(found.law)
     parts = [row for row in found.left_by_theory if row.gain is not None]
-    if parts:
+    if parts and found.prediction is not None:
         most = max(parts, key=lambda row: row.gain or 0.0)
         yield (
             f"of what this theory leaves most is {most.assumption}: "
@@ -125,7 +125,7 @@ def _descent(found: Explained) -> Iterator[str]:
 def _another_rate(found: Explained) -> Iterator[str]:
     """Yield that the rate that is given is not that of the weights."""
     measured, samples = found.found.rate, found.found.x.shape[1]
-    if measured is None or abs(found.rate / measured - 1) <= _OTHER:
+    if measured is None or abs(found.rate / measured - 1) <= _OTHER + found.found.off:
         return
     ratio = found.rate / measured
     convention = any(abs(ratio / each - 1) < _OTHER for each in (samples, 1 / samples))

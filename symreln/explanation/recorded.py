@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from symreln.explanation.history import History
 
 #: Intervals between looks in which the rate is measured, and multiplications that this may take.
-_INTERVALS, _MOST_COST = 3, 4e9
+_INTERVALS, _MOST_COST = 3, 2e10
 #: Part of a change that is elsewhere, from which weights do not descend: half of it.
 _OFF = 0.5
-#: Within which factors of a first guess the rate is looked for, one after the other; and of the
-#: rate in another interval.
-_FACTORS, _NEAR = (1.5, 16.0), 1.001
+#: Within which factors of a first guess the rate is looked for, one after the other.
+_FACTORS = (1.5, 16.0)
 #: Outputs over targets at which a replay begins at the latest, where a look before that is there.
 LARGE = 0.1
 #: Distance over L(0) between a user's own losses and those of the weights that is rounding.
@@ -162,13 +161,13 @@ def _rate(
     for place in np.argsort(-changes).tolist():
         steps = int(history.steps[place + 1] - history.steps[place])
         paid += 20 * steps * history.hidden * x.size * 2
-        if len(found) == _INTERVALS or (found and paid > _MOST_COST) or not changes[place]:
+        known = len(found) == _INTERVALS or (found and found[-1][1] < _SAME)  # plain descent
+        if known or (found and paid > _MOST_COST) or not changes[place]:
             break
         ends = _units(history, place), _units(history, place + 1)
         down = partial(_down, x=x, y=y, biased=biased)
         far = paid > _MOST_COST
-        guess = found[-1][0] if found else None
-        measured = _along(*ends, steps, down) if far else _descended(*ends, steps, down, guess)
+        measured = (_along if far else _descended)(*ends, steps, down)
         if measured is not None:
             found.append(measured)
     if not found:
@@ -189,11 +188,7 @@ def _along(
 
 
 def _descended(
-    begin: np.ndarray,
-    end: np.ndarray,
-    steps: int,
-    down: Callable[[np.ndarray], np.ndarray],
-    guess: float | None,
+    begin: np.ndarray, end: np.ndarray, steps: int, down: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[float, float] | None:
     """Return the rate between two looks and how far it is off; None where nothing descends."""
     change = end - begin
@@ -213,10 +208,9 @@ def _descended(
     ends = np.linalg.norm(down(begin) + down(end))
     if not ends:
         return None
-    first = 2 * np.sqrt(size) / (steps * ends)
-    near = [] if guess is None else [(guess, _NEAR)]
-    for middle, factor in (*near, *((first, each) for each in _FACTORS)):
-        low, high = float(np.log(middle / factor)), float(np.log(middle * factor))
+    guess = 2 * np.sqrt(size) / (steps * ends)
+    for factor in _FACTORS:
+        low, high = float(np.log(guess / factor)), float(np.log(guess * factor))
         if beyond(low) < 0 < beyond(high):
             break
     else:
