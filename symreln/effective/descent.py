@@ -107,12 +107,13 @@ def descend_units(
         first, second = (each.copy() for each in np.split(units[part], [len(x)], axis=2))
         looks = {at: place for place, at in enumerate(steps)}
         rate, x_t, y_t = descent.step / x.shape[1], np.ascontiguousarray(x.T), y.T
+        fixed = None if held_gates is None else held_gates[part]
         with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
             for step in range(descent.steps - min(starts)):
                 if ended.is_set():
                     break
                 held = first @ x
-                gates = held > 0 if held_gates is None else held_gates[part]
+                gates = held > 0 if fixed is None else fixed
                 held *= gates
                 if biased:
                     held[:, -1], gates[:, -1] = 1, 0
@@ -125,10 +126,11 @@ def descend_units(
                     if now in looks:
                         kept[looks[now], draw, :, : len(x)] = first[place]
                         kept[looks[now], draw, :, len(x) :] = second[place]
+                error *= rate  # the smallest of what is multiplied
                 drive = second @ error.transpose(0, 2, 1)
                 drive *= gates
-                second += rate * (held @ error)
-                first += rate * (drive @ x_t)
+                second += held @ error
+                first += drive @ x_t
                 for those, basis in edges:
                     first[:, those] -= first[:, those] @ basis @ basis.T
 
