@@ -49,7 +49,6 @@ class Explanation(AbstractAnswer):
 
     Attributes:
         found: All parts of it.
-        given: The user's own losses, shape (T,), or None.
         fitted: How many numbers were measured on the network: its rate and its initial scale,
             where no spec gives them.
         drawn: How many samples all this is of; None where it is of all.
@@ -57,7 +56,6 @@ class Explanation(AbstractAnswer):
     """
 
     found: Explained
-    given: Any
     fitted: int
     drawn: int | None
     samples: int
@@ -82,7 +80,6 @@ class Explanation(AbstractAnswer):
         """Return what explanation.json says."""
         found, encode = self.found, Encoder.of(self.found.spec)
         losses = found.found.losses
-        apart = None if self.given is None else float(abs(self.given - losses).max() / losses[0])
         modes = {mode.pathway: mode for mode in reversed(found.modes)}
         units = [
             {**each.values(), "strength": _strength(modes.get(each.name))}
@@ -94,8 +91,8 @@ class Explanation(AbstractAnswer):
             "loss": {
                 "steps": found.found.steps.tolist(),
                 "implied": losses.tolist(),
-                "given": None if self.given is None else self.given.tolist(),
-                "max_abs_over_initial": apart,
+                "given": None if found.found.given is None else found.found.given.tolist(),
+                "max_abs_over_initial": found.found.apart,
                 "standard_error": found.found.spread,
             },
             "rate": {"value": found.rate, "measured": found.found.rate, "off": found.found.off},
@@ -285,9 +282,7 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
     asked = replace(numbers, dataset=data, network=measured, **alone)
     explanation = explained(history, asked, found)
     fitted = 2 * (given is None)
-    return Explanation(
-        found=explanation, given=history.losses, fitted=fitted, drawn=drawn, samples=whole
-    )
+    return Explanation(found=explanation, fitted=fitted, drawn=drawn, samples=whole)
 
 
 def _drawn(

@@ -21,6 +21,7 @@ from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from symreln.explanation.explained import Explained
+    from symreln.explanation.recorded import Recorded
 
 #: Shares of L(0) for which it is said how many units are needed, and shares of the weight.
 SHARES, HELD = (0.01, 0.02, 0.05), 0.95
@@ -33,55 +34,10 @@ _MOST_WINDOWS = 8
 def sentences(found: Explained) -> Iterator[str]:
     """Yield what is said first, in a few sentences."""
     yield from _another_rate(found)
-    replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
-    hidden = len(found.units.network.looks[0].units[0])
-    needed = dict[int, float]()  # of several shares with as many units the least
-    for within in SHARES:
-        count = replayed.needed(within)
-        if count not in (None, hidden):
-            needed.setdefault(count, within)
-    own = f"replayed from the network's own weights at step {begin}"
-    if needed:
-        told = ", ".join(f"{n} within {percent(within)}" for n, within in needed.items())
-        yield (
-            f"units that have the loss of all {hidden}, {own}, those of nearly one direction taken "
-            f"together: {told} of L(0)"
-        )
-    elif not replayed.points:
-        yield (
-            f"of {counted(hidden, 'hidden unit')} no fewer than half stand for all by their "
-            f"directions at step {begin}, or a replay of them takes minutes"
-        )
-    else:
-        nearest = [point for point in replayed.points if point.count < hidden][-1:]
-        beside = "".join(f"; {p.count} are {percent(p.distance)} off" for p in nearest)
-        yield (
-            f"no fewer than all {counted(hidden, 'hidden unit')} have the loss within "
-            f"{percent(SHARES[-1])} of L(0), {own}{beside}"
-        )
-    names, held = [each.name for each in found.units.units], found.windows[0].shares
-    strong = sorted(names, key=lambda name: -held[name])
-    strong = [f"{name} {percent(held[name])}" for name in strong if held[name] > 1 - HELD]
-    first, last = found.windows[0], found.windows[-1]
-    yield (
-        f"gates: {few(names, 6)}; of the weight at step {first.end} {few(strong, 6)}; units that "
-        f"have one of them exactly hold {share(first.exact)} then, {share(last.exact)} at step "
-        f"{last.end}"
-    )
-    if found.prediction is not None:
-        kind = "closed forms" if found.prediction.judged == "closed" else "integrated reduction"
-        yield (
-            f"theory of these gates ({kind}): {percent(found.far(found.prediction.loss))} of L(0) "
-            "from the network"
-        )
-        if found.found.bias is not None:
-            first = 0.5 * np.square(found.found.y).sum(axis=0).mean() / found.found.losses[0]
-            yield (
-                "the outputs have a bias, which the theory has from the beginning as it is at the "
-                f"end: its loss begins at {percent(first)} of L(0)"
-            )
-    else:
-        yield f"theory of these gates: none, {found.why_not}"
+    yield _loss(found.found)
+    yield _gates(found)
+    yield answer(found)
+    yield from _theory(found)
     if found.law is not None:
         yield gate_law_sentence(found.law)
     parts = [row for row in found.left_by_theory if row.gain is not None]
@@ -100,6 +56,73 @@ def sentences(found: Explained) -> Iterator[str]:
             f"at the first checkpoint, step {step}, outputs are {share(begun)} of the targets by "
             "norm, and the theory, which begins with small weights, is of another training: "
             f"{late if step else 'initial weights are large'}"
+        )
+
+
+def _loss(found: Recorded) -> str:
+    steps, losses = found.steps, found.losses
+    same = "" if found.apart is None else f"; those given are within {share(found.apart)} of L(0)"
+    return (
+        f"loss of the weights, 1/(2P) Σ‖y − ŷ‖²: {losses[0]:.4g} at step {steps[0]}, "
+        f"{losses[-1]:.4g} at step {steps[-1]}{same}"
+    )
+
+
+def _gates(found: Explained) -> str:
+    names, held = [each.name for each in found.units.units], found.windows[0].shares
+    strong = sorted(names, key=lambda name: -held[name])
+    strong = [f"{name} {percent(held[name])}" for name in strong if held[name] > 1 - HELD]
+    first, last = found.windows[0], found.windows[-1]
+    return (
+        f"gates: {few(names, 6)}; of the weight at step {first.end} {few(strong, 6)}; units that "
+        f"have one of them exactly hold {share(first.exact)} then, {share(last.exact)} at step "
+        f"{last.end}"
+    )
+
+
+def answer(found: Explained) -> str:
+    """Return how few units have the loss of all."""
+    replayed, begin = found.replayed, int(found.found.steps[found.found.begins])
+    hidden = len(found.units.network.looks[0].units[0])
+    needed = dict[int, float]()  # of several shares with as many units the least
+    for within in SHARES:
+        count = replayed.needed(within)
+        if count not in (None, hidden):
+            needed.setdefault(count, within)
+    own = f"replayed from the network's own weights at step {begin}"
+    if needed:
+        told = ", ".join(f"{n} within {percent(within)}" for n, within in needed.items())
+        return (
+            f"units that have the loss of all {hidden}, {own}, those of nearly one direction taken "
+            f"together: {told} of L(0)"
+        )
+    if not replayed.points:
+        return (
+            f"of {counted(hidden, 'hidden unit')} no fewer than half stand for all by their "
+            f"directions at step {begin}, or a replay of them takes minutes"
+        )
+    nearest = [point for point in replayed.points if point.count < hidden][-1:]
+    beside = "".join(f"; {p.count} are {percent(p.distance)} off" for p in nearest)
+    return (
+        f"no fewer than all {counted(hidden, 'hidden unit')} have the loss within "
+        f"{percent(SHARES[-1])} of L(0), {own}{beside}"
+    )
+
+
+def _theory(found: Explained) -> Iterator[str]:
+    if found.prediction is None:
+        yield f"theory of these gates: none, {found.why_not}"
+        return
+    kind = "closed forms" if found.prediction.judged == "closed" else "integrated reduction"
+    yield (
+        f"theory of these gates ({kind}): {percent(found.far(found.prediction.loss))} of L(0) "
+        "from the network"
+    )
+    if found.found.bias is not None:
+        first = 0.5 * np.square(found.found.y).sum(axis=0).mean() / found.found.losses[0]
+        yield (
+            "the outputs have a bias, which the theory has from the beginning as it is at the "
+            f"end: its loss begins at {percent(first)} of L(0)"
         )
 
 
@@ -142,8 +165,9 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
 
     Args:
         found: What is said of it.
-        said: Its sentences.
+        said: Its sentences, of which the answer comes first.
     """
+    said.sort(key=answer(found).__ne__)
     first, *more = [f"{each[:1].upper()}{each[1:]}." for each in said]
     parts = (
         say("{said}", said=Strong(first)),

@@ -45,6 +45,7 @@ class Recorded:
         bias: Of the outputs at looks, shape (T, n_y); None where there is none.
         steps: Shape (T,).
         losses: Of the weights, shape (T,).
+        given: The user's own, likewise, or None.
         spread: Standard error of these over L(0) where samples are drawn; 0 on all samples.
         outputs: Norm of the outputs over that of the targets, shape (T,).
         rate: Of descent, in units of 1/τ a step; None where the weights do not descend.
@@ -57,6 +58,7 @@ class Recorded:
     bias: np.ndarray | None
     steps: np.ndarray
     losses: np.ndarray
+    given: np.ndarray | None
     spread: float
     outputs: np.ndarray
     rate: float | None
@@ -73,6 +75,11 @@ class Recorded:
         felt = np.flatnonzero(self.outputs >= EPSILON)
         place = int(felt[0]) if len(felt) else len(self.steps) - 1
         return max(0, place - (self.outputs[place] > LARGE))
+
+    @property
+    def apart(self) -> float | None:
+        """Largest distance of the user's own losses to those of the weights, over L(0)."""
+        return None if self.given is None else _far(self.given, self.losses)
 
     def at_all_steps(self, values: np.ndarray) -> np.ndarray:
         """Return what is known at looks at every step from 0 to the last, between them linear."""
@@ -115,12 +122,13 @@ def recorded(
         bias=history.output_bias,
         steps=np.asarray(history.steps),
         losses=losses,
+        given=history.losses,
         spread=float(spread.max() / losses[0]) if drawn else 0.0,
         outputs=size / np.linalg.norm(targets),
         rate=rate,
         off=off,
     )
-    _check_losses(history.losses, found)
+    _check_losses(found)
     return found
 
 
@@ -220,12 +228,13 @@ def _descended(
     return (rate, off) if off < _OFF else None
 
 
-def _check_losses(given: np.ndarray | None, found: Recorded) -> None:
+def _check_losses(found: Recorded) -> None:
     """Refuse losses of another convention, or of other data.
 
     Raises:
         InputError: They are not those of the weights.
     """
+    given = found.given
     if given is None or _far(given, found.losses) <= _SAME + 4 * found.spread:
         return
     ratio = float(given @ found.losses / (found.losses @ found.losses))
@@ -256,4 +265,4 @@ def _check_losses(given: np.ndarray | None, found: Recorded) -> None:
 
 
 def _far(given: np.ndarray, losses: np.ndarray) -> float:
-    return float(np.abs(given - losses).max() / losses.max())
+    return float(np.abs(given - losses).max() / losses[0])
