@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import reprlib
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import partial
 from types import MappingProxyType
@@ -21,10 +22,6 @@ Class = TypeVar("Class", bound=type)
 _MOST_LINES = 28
 _SUMMARY_LINES = 10
 _LINE = 100
-#: Items of a collection and numbers of an array that are printed.
-_MOST_ITEMS = 4
-#: Characters that an item has at least, where a line is full.
-_LEAST_ROOM = 32
 
 
 @overload
@@ -153,59 +150,33 @@ def _cut(lines: list[str], most: int) -> list[str]:
     return lines if left <= 0 else [*lines[: most - 1], f"  … {left + 1} more lines"]
 
 
+class _Short(reprlib.Repr):
+    """Reprs of what stands within others, in a line."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        headline = getattr(type(x), "_headline", None)
+        if headline is not None:
+            return headline(x)
+        if isinstance(x, Enum):
+            return str(x.value)
+        if hasattr(x, "dtype") and hasattr(x, "flat"):
+            return f"array {' × '.join(map(str, x.shape)) or 'scalar'}"
+        if type(x).__repr__ is _screen_repr:
+            return f"{type(x).__name__}(…)"
+        return super().repr1(x, level)
+
+
+_SHORT = _Short()
+_ROOM = {f"max{kind}": _LINE for kind in ("string", "long", "other")}
+vars(_SHORT).update(maxlevel=3, maxdict=4, maxlist=4, maxtuple=4, maxset=4, **_ROOM)
+
+
 def _brief(value: object, room: int = _LINE) -> str:
     """Return one line of at most ``room`` characters about a value.
 
     Example:
         >>> _brief(tuple(range(1000)))
-        '(1000: 0, 1, 2, 3, …)'
-        >>> _brief({"steps": [0.5] * 1000}, 41)
-        "{'steps': [1000: 0.5, 0.5, 0.5, 0.5, …]}"
+        '(0, 1, 2, 3, ...)'
     """
-    text = " ".join(_line_of(value, room).split())
+    text = " ".join(_SHORT.repr(value).split())
     return text if len(text) <= room else text[: max(room - 1, 1)] + "…"
-
-
-def _line_of(value: Any, room: int) -> str:
-    share = max(room // _MOST_ITEMS, _LEAST_ROOM)
-    if isinstance(value, str):
-        return repr(value if len(value) <= room else value[:room])
-    if hasattr(value, "dtype") and hasattr(value, "flat"):
-        return _array(value)
-    if isinstance(value, Mapping):
-        texts = (f"{k!r}: {_brief(v, share)}" for k, v in value.items())
-        return "{" + _items(texts, value) + "}"
-    if isinstance(value, list):
-        return f"[{_items((_brief(each, share) for each in value), value)}]"
-    if isinstance(value, tuple | Set):
-        end = "," if len(value) == 1 else ""
-        return f"({_items((_brief(each, share) for each in value), value)}{end})"
-    if isinstance(value, Enum):
-        return str(value.value)
-    headline = getattr(type(value), "_headline", None)
-    if headline is not None:
-        return headline(value)
-    if type(value).__repr__ is _screen_repr:  # of many lines: the first of its plain fields
-        held = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        kinds = (str, int, float, Enum)
-        plain = [f"{k}={_brief(v, _LEAST_ROOM)}" for k, v in held if isinstance(v, kinds)]
-        return f"{type(value).__name__}({', '.join([*plain[: room // _LEAST_ROOM], '…'])})"
-    return repr(value)
-
-
-def _items(texts: Iterator[str], of: Any) -> str:
-    shown = [text for text, _ in zip(texts, range(_MOST_ITEMS), strict=False)]
-    return f"{len(of)}: {', '.join(shown)}, …" if len(of) > _MOST_ITEMS else ", ".join(shown)
-
-
-def _array(value: Any) -> str:
-    size = " × ".join(map(str, value.shape)) or "scalar"
-    if not value.size:
-        return f"array {size}"
-    if value.size <= _MOST_ITEMS:
-        return f"array {size}: {', '.join(map(_number, value.flat))}"
-    return f"array {size} from {_number(value.flat[0])} to {_number(value.flat[-1])}"
-
-
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
