@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -15,7 +14,6 @@ from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.deep_networks import DepthAnswer, depth
 from symreln.calls.derive import Derivation, derive
-from symreln.calls.explain import explain
 from symreln.calls.validate import Validation, validate
 from symreln.document.document_model import (
     Block,
@@ -34,13 +32,10 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS, share_text
 from symreln.experiment.rows import HAND_SET
-from symreln.explanation.page import SHARES, left_table, sketches
 from symreln.report import html
 from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
 from symreln.report.looks import line_style
 from symreln.report.reproduction import FORMAT, PAGE, PARTS, Part, marked
-from symreln.report.sketch import begin_to_draw
-from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     import os
@@ -251,37 +246,6 @@ class Page:
             seeds: Networks of each kind.
         """
         return self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
-
-    def explain(self, history: Mapping[str, Any], x: Any, y: Any, name: str) -> None:
-        """Explain a trained network: kept, judged, drawn, and as a table of what is left.
-
-        Args:
-            history: Its weights over training, as of :func:`symreln.explain`.
-            x: Inputs, one row a sample.
-            y: Targets, likewise.
-            name: What the page calls its data.
-        """
-        found = self.keep(f"{name}-explained", explain(history, x, y))
-        told, most = found.to_json(), SHARES[-1]
-        off, needed = told["theory"]["max_abs_over_initial"], found.found.replayed.needed
-        few = ", ".join(f"{needed(share)} within {percent(share)}" for share in SHARES)
-        whole, gates = told["replay"][-1]["count"], counted(len(told["units"]), "gate")
-        drawn = {each.name: each for each in begin_to_draw(sketches(found.found), pdf=False)()}
-        self.confirm(
-            f"Fewer than all {whole} units of a network on `{name}`, replayed from its own "
-            f"weights, have its loss within {percent(most)} of $L(0)$: needed are {few}.",
-            (needed(most) or whole) < whole,
-        )
-        title = f"Replays of a network on {name} from its own weights, against their units."
-        self._draw(replace(drawn["needed"], name=f"needed-{name}"), title)
-        self.confirm(
-            f"The theory of its {gates} alone is within {percent(most)}: "
-            f"{'none' if off is None else f'{percent(off)} of $L(0)$ off'}.",
-            off is not None and off <= most,
-        )
-        title = f"Loss of a network on {name}, the theory of its gates, and few units."
-        self._draw(replace(drawn["loss"], name=f"explained-{name}"), title)
-        self._put(left_table(found.found))
 
     def beside_published(self, found: Validation) -> None:
         """Say which predictions of a task are closer to its networks than the published one.

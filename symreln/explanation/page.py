@@ -191,7 +191,7 @@ def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
             caption="Gates over time: each row is the share of the weight that is nearest to a "
             "gate, from none (light) to all (dark).",
         ),
-        left_table(found),
+        _left(found),
         *([_gate_law_figure()] if found.law is not None else []),
         *_modes(found),
     )
@@ -235,7 +235,7 @@ def _windows(found: Explained) -> Table:
     )
 
 
-def left_table(found: Explained) -> Table:
+def _left(found: Explained) -> Table:
     """Return what is left of the loss as a table."""
     return Table(
         header=("assumed", "replaced by", "before", "after"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -191,10 +192,11 @@ def test_the_keys_of_its_json_are_in_the_manual(explained):
         assert {*first} <= {*re.findall(r"`(\w+)`", rows[key])}, key
 
 
-def test_a_page_of_the_paper_judges_an_explanation(explained, history, tmp_path):
+def test_a_page_of_the_paper_judges_an_explanation(explained, tmp_path):
     """By the units that are needed and by its theory, each beside the figure that shows it."""
     page = Page("own", tmp_path, full=False, rng=0)
-    page.explain(history, X, Y, "xor")
+    script = runpy.run_path(str(Path(__file__).parents[2] / "validation/paper/real_data.py"))
+    script["judged"](page, page.keep("xor-explained", explained), "xor")
     told, (few, theory) = explained.to_json(), page.to_json()["statements"]
     assert few["outcome"] == "confirmed"
     assert few["text"].endswith("needed are 4 within 1 %, 4 within 2 %, 4 within 5 %.")
