@@ -9,9 +9,11 @@ import numpy as np
 
 from symreln.base.rounding import percent, positional
 from symreln.base.summaries import few
-from symreln.document.document_model import Block, Figure, Items, Section, Strong, Table
+from symreln.document.document_model import Block, Figure, Items, Math, Section, Strong, Table
+from symreln.document.mathtext import to_latex
 from symreln.document.typeset import say, typeset
 from symreln.explanation.recorded import LARGE
+from symreln.laws.law import strength_symbol
 from symreln.report.looks import points
 from symreln.report.plots import loss_curve, loss_panel, modes_sketches, timeline_sketch
 from symreln.report.sentences import gate_law_sentence
@@ -262,7 +264,7 @@ def _modes(found: Explained) -> Iterator[Block]:
         rows=tuple(
             (
                 mode.pathway,
-                mode.label,
+                Math(to_latex(strength_symbol(mode.label))),
                 str(mode.multiplicity),
                 percent(mode.difference),
                 "–" if (late := mode.half_time_error.value) is None else positional(late, 3),

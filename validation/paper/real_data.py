@@ -65,6 +65,7 @@ def explained(page, name, rate, steps):
 def judged(page, answer, name):
     """Say how many units an explained network needs, and what the theory of its gates leaves."""
     told, theory = answer.to_json(), answer.found.prediction
+    loss = told["loss"]
     off, points = told["theory"]["max_abs_over_initial"], told["replay"]
     counts, errors = zip(*((p["count"], p["max_abs_over_initial"]) for p in points), strict=True)
     few = ", ".join(f"{n} within {float(at):.0%}" for at, n in told["needed"].items())
@@ -72,7 +73,7 @@ def judged(page, answer, name):
     text += f"weights, have its loss within 5% of $L(0)$: needed are {few}."
     page.confirm(text, (told["needed"]["0.05"] or counts[-1]) < counts[-1])
     needed = {"replay of so many units": (counts, np.maximum(errors, 1e-6))}
-    losses = {"recorded weights": (told["loss"]["steps"], told["loss"]["implied"])}
+    losses = {"recorded weights": (loss["steps"][::8], loss["implied"][::8])}
     if theory is not None:
         needed["theory of its gates"] = (counts, np.full(len(counts), off))
         losses["theory of its gates"] = (theory.times, theory.loss)
