@@ -145,6 +145,13 @@ class Explained:
         fixed, unmoved = self.replayed.fixed, self.replayed.unmoved
         judged = None if prediction is None else self.far(prediction.loss)
         begin = f"at step {self.found.steps[self.found.begins]}"
+        if prediction is not None and prediction.flow_loss is not None:
+            yield Left(
+                assumption="infinitely small steps",
+                replaced_by="steps of the learning rate",
+                distance_before=self.far(prediction.flow_loss),
+                distance_after=judged,
+            )
         if prediction is not None and prediction.closed_loss is not None:
             yield Left(
                 assumption="closed forms",
@@ -236,7 +243,8 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     numbers = derivation.ask(at_values)
     prediction, why = None, ""
     try:
-        prediction = predict_training(numbers)
+        # The flow of several stages is integrated, for as long as all else takes.
+        prediction = predict_training(numbers, flow=numbers.closed and len(numbers.stages) == 1)
         if not np.isfinite(prediction.loss).all():
             prediction, why = None, "descent on these gates diverges at the network's rate"
     except (InputError, NotSupportedError) as error:

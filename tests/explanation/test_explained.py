@@ -80,6 +80,9 @@ def test_gates_that_are_held_slide_along_their_boundaries(explained):
     """With two samples closed in place of on the boundary its units would grow faster."""
     left = {row["assumption"]: row for row in explained.to_json()["left"]}
     assert left["gates that stay"]["distance_before"] < 0.05
+    steps = left["infinitely small steps"]
+    assert steps["distance_after"] == explained.to_json()["theory"]["max_abs_over_initial"]
+    assert abs(steps["distance_before"] - steps["distance_after"]) > 1e-3
 
 
 def test_the_rate_is_measured(explained, history):
