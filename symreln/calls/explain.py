@@ -138,7 +138,7 @@ class Explanation(AbstractAnswer):
                 **encode.fields(found.law, "steps", "predicted", "distance"),
                 "measured": encode(found.law.mean),
             },
-            "left": [vars(row) for row in found.left],
+            "left": [vars(row) | {"interval": None} for row in found.left],
             "spec": "spec.toml",
         }
         beside = {"spec.toml": self._spec_toml().encode()}
@@ -166,6 +166,12 @@ class Explanation(AbstractAnswer):
 
     def _said(self) -> Iterator[str]:
         yield from sentences(self.found)
+        if self.fitted and (step := self.found.found.steps[0]):
+            yield (
+                f"initial weights are not seen: their scale is that of step {step}, with which the "
+                "theory begins at step 0, so that it is early. Record from step 0, or give the "
+                "network"
+            )
         if self.drawn is not None:
             spread = f"{self.found.found.spread:.1%}"
             yield (

@@ -24,7 +24,6 @@ from symreln.effective.found import FromData
 from symreln.effective.timeline import drops_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.measured_gates import GateLawMeasured
-from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import ModeMeasured, network_strengths
 from symreln.explanation.recorded import Recorded
 from symreln.explanation.replayed import Replayed, replay
@@ -49,7 +48,7 @@ _GATES = 16
 
 @record
 class Window:
-    """From one look to another, between which the loss drops.
+    """From one look to another, between which the loss drops: those nearest to its ends.
 
     Attributes:
         begin: Its first step.
@@ -124,10 +123,25 @@ class Explained:
         """What is left of the loss, each assumption replaced alone."""
         return (*self.left_by_theory, *self._left_by_units())
 
-    def far(self, losses: np.ndarray) -> float:
-        """Return the distance of a curve at every step to the network's loss at its looks."""
-        at = losses[self.found.steps]
-        return compare(at, self.found.losses).max_abs_over_initial
+    def far(self, losses: np.ndarray, begin: int = 0) -> float:
+        """Return the largest |ΔL| over L(0) of a curve at every step to the network.
+
+        Args:
+            losses: Of the curve.
+            begin: The look from which on they are compared.
+        """
+        apart = losses[self.found.steps] - self.found.losses
+        return float(np.abs(apart[begin:]).max() / self.found.losses[0])
+
+    @property
+    def most_left(self) -> Left | None:
+        """What is most of what the theory leaves, where replacing one thing alone leaves less."""
+        if self.prediction is None:
+            return None
+        judged = self.far(self.prediction.loss)
+        parts = [row for row in self.left_by_theory if (row.distance_before or 0.0) <= judged]
+        most = max(parts, key=lambda row: row.gain or 0.0)
+        return most if (most.gain or 0.0) > 0 else None
 
     @cached_property
     def left_by_theory(self) -> tuple[Left, ...]:
@@ -143,14 +157,16 @@ class Explained:
     def _left_by_theory(self) -> Iterator[Left]:
         prediction, whole = self.prediction, self.replayed.whole
         fixed, unmoved = self.replayed.fixed, self.replayed.unmoved
-        judged = None if prediction is None else self.far(prediction.loss)
-        begin = f"at step {self.found.steps[self.found.begins]}"
+        # Replays begin later, and are compared from there on: so is what they are compared with.
+        begins = self.found.begins
+        judged = None if prediction is None else self.far(prediction.loss, begins)
+        begin = f"at step {self.found.steps[begins]}"
         if prediction is not None and prediction.flow_loss is not None:
             yield Left(
                 assumption="infinitely small steps",
                 replaced_by="steps of the learning rate",
                 distance_before=self.far(prediction.flow_loss),
-                distance_after=judged,
+                distance_after=self.far(prediction.loss),
             )
         if prediction is not None and prediction.closed_loss is not None:
             yield Left(
@@ -333,25 +349,24 @@ def _run(
 def _windows(
     found: Recorded, spec: Spec, gates: np.ndarray, looks: tuple[Look, ...]
 ) -> Iterator[Window]:
-    begin, last = looks[0].step, looks[-1].step
-    drops = drops_of(found.at_all_steps(found.losses), begin)
-    ends = sorted({begin, *(end for _, (_, end), _ in drops), last})
+    drops = drops_of(found.at_all_steps(found.losses), looks[0].step)
+    steps = np.array([look.step for look in looks])
+    near = {int(np.abs(steps - end).argmin()) for _, (_, end), _ in drops}
     pathways = spec.pathways
     bound = np.zeros(gates.shape, dtype=bool)
     for place, pathway in enumerate(pathways):
         bound[place, list(pathway.boundary)] = True
-    steps = np.array([look.step for look in looks])
     before = 0
-    for end in ends:
-        look = looks[int(np.abs(steps - end).argmin())]
+    for place in sorted({0, *near, len(looks) - 1}):
+        look = looks[place]
         seen, weight = look.seen(found.x), look.sizes(found.x)
         total = weight.sum() or 1.0
         shares = np.bincount(nearest_gates(seen, gates), weight, len(gates)) / total
         same = (((seen > 0)[:, None, :] == (gates > 0)) | bound).all(axis=2).any(axis=1)
         yield Window(
             begin=before,
-            end=end,
+            end=look.step,
             shares=dict(zip([p.name for p in pathways], shares.tolist(), strict=True)),
             exact=float(weight[same].sum() / total),
         )
-        before = end
+        before = look.step

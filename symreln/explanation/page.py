@@ -42,9 +42,7 @@ def sentences(found: Explained) -> Iterator[str]:
     yield from _theory(found)
     if found.law is not None:
         yield gate_law_sentence(found.law)
-    parts = [row for row in found.left_by_theory if row.gain is not None]
-    if parts and found.prediction is not None:
-        most = max(parts, key=lambda row: row.gain or 0.0)
+    if (most := found.most_left) is not None:
         yield (
             f"of what this theory leaves most is {most.assumption}: "
             f"{share(most.distance_before)} of L(0) off, and with {most.replaced_by} "
@@ -91,12 +89,11 @@ def answer(found: Explained) -> str:
         count = replayed.needed(within)
         if count not in (None, hidden):
             needed.setdefault(count, within)
-    own = f"replayed from the network's own weights at step {begin}"
     if needed:
         told = ", ".join(f"{n} within {percent(within)}" for n, within in needed.items())
         return (
-            f"units that have the loss of all {hidden}, {own}, those of nearly one direction taken "
-            f"together: {told} of L(0)"
+            f"units that have the loss of all {hidden}, replayed from the network's own weights at "
+            f"step {begin}, those of nearly one direction taken together: {told} of L(0)"
         )
     if not replayed.points:
         return (
@@ -106,8 +103,8 @@ def answer(found: Explained) -> str:
     nearest = [point for point in replayed.points if point.count < hidden][-1:]
     beside = "".join(f"; {p.count} are {percent(p.distance)} off" for p in nearest)
     return (
-        f"no fewer than all {counted(hidden, 'hidden unit')} have the loss within "
-        f"{percent(SHARES[-1])} of L(0), {own}{beside}"
+        f"no replay of fewer than all {counted(hidden, 'hidden unit')}, from the network's own "
+        f"weights at step {begin}, has the loss within {percent(SHARES[-1])} of L(0){beside}"
     )
 
 

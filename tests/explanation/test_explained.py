@@ -137,14 +137,32 @@ def test_units_that_have_a_gate_exactly_are_counted(explained, history):
 
 
 def test_what_theory_leaves_most_is_the_largest_gain(explained):
-    rows = explained.to_json()["left"]
+    """Of its own distance: the flow is further off, and no part of what its steps leave."""
+    told = explained.to_json()
+    theory, rows = told["theory"]["max_abs_over_initial"], told["left"]
+    assert rows[0]["distance_before"] > theory
     gains = {
         row["assumption"]: row["distance_before"] - row["distance_after"]
         for row in rows
-        if row["distance_after"] is not None and "unit" not in row["assumption"]
+        if row["distance_after"] is not None
+        and "unit" not in row["assumption"]
+        and row["distance_before"] <= theory
     }
     (line,) = (each for each in explained.lines() if "leaves most" in each)
     assert f"leaves most is {max(gains, key=gains.get)}:" in line
+
+
+def test_what_leaves_more_than_the_theory_is_no_part_of_it():
+    """Held gates are further from this network than its theory."""
+    x, y = np.array([[1.0, 0], [0, 1], [1, 1]]), np.array([1, -1, 0.5])
+    network = trained(x, y, hidden=20, rate=0.1)
+    found = sr.explain(network, x, y)
+    left = {row["assumption"]: row for row in found.to_json()["left"]}
+    theory = found.to_json()["theory"]["max_abs_over_initial"]
+    assert left["gates that stay"]["distance_before"] > theory
+    assert not any("leaves most is gates that stay" in line for line in found.lines())
+    # Shares are those at a checkpoint, and so its step is what they are said of.
+    assert {window["to"] for window in found.to_json()["windows"]} <= {*network["steps"].tolist()}
 
 
 def test_a_late_recording_is_said(explained, history):
@@ -155,6 +173,16 @@ def test_a_late_recording_is_said(explained, history):
     assert f"step {history['steps'][half]}, outputs" in line
     assert line.endswith("Record from step 0")
     assert not any("first checkpoint" in line for line in explained.lines())
+
+
+def test_a_scale_that_is_not_the_initial_one_is_said(explained, history):
+    """Outputs are small yet; the theory of the same weights at step 0 is early."""
+    late = {name: rows[2:] for name, rows in history.items()}
+    given = sr.network(hidden=HIDDEN, init_std="1/1000", learning_rate=RATE, steps=STEPS)
+    lines = [*sr.explain(late, X, Y).lines()]
+    assert any("their scale is that of step 40" in line for line in lines)
+    for other in (explained, sr.explain(late, X, Y, network=given)):
+        assert not any("initial weights are not seen" in line for line in other.lines())
 
 
 def test_its_files_are_derived_again(explained, tmp_path):
