@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Looks at which units are kept.
 _LOOKS = 40
+#: Bits of the exact inputs of one sample, over all gates, above which residuals take minutes.
+_MOST_BITS = 3072
 #: Gates that are told apart where nothing is derived of them.
 _GATES = 16
 
@@ -244,8 +246,10 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     replayed = replay(found, weights, rate)
     looks = _looks(history, found)
     units = replayed.standing(found, looks)
-    large = len(found.x) > MOST_INPUTS
-    spec = with_gates_of(spec, units, len(found.x) * _GATES if large else MOST_INPUTS)
+    entries = spec.dataset.inputs.integers()[0].entries()
+    most = min(MOST_INPUTS, _MOST_BITS // max(int(each).bit_length() for each in entries))
+    large = len(found.x) > most
+    spec = with_gates_of(spec, units, len(found.x) * _GATES if large else most)
     gates = np.array([gate_floats(pathway) for pathway in spec.pathways])
     windows = tuple(_windows(found, spec, gates, looks))
     # Begun here, so that its figures may be drawn beside the replays.
@@ -254,7 +258,7 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
     whole = {"found": found, "rate": rate, "replayed": replayed, "windows": windows}
     if derivation is None:
         said = FromData(network=units, spec=spec, half_times={})
-        why = f"exact residuals of {len(found.x)} inputs take minutes"
+        why = f"exact residuals of {len(found.x)} inputs with so many digits take minutes"
         return Explained(**whole, units=said, spec=replace(spec, find=""), why_not=why)
     numbers = derivation.ask(at_values)
     prediction, why = None, ""

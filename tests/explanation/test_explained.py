@@ -300,6 +300,15 @@ def test_a_rate_that_is_given_is_the_one_that_is_replayed(history):
     assert told["replay"][-1]["max_abs_over_initial"] > 0.3
 
 
+def test_of_many_long_inputs_nothing_is_derived():
+    """Exact residuals of sixty inputs of 53 bits would take minutes; all else is said."""
+    x = np.random.default_rng(0).standard_normal((80, 60))
+    told = sr.explain(trained(x, np.sign(x[:, 0]), steps=201), x, np.sign(x[:, 0])).to_json()
+    assert told["theory"]["why_not"].startswith("exact residuals of 60 inputs with so many digits")
+    assert told["units"]
+    assert told["replay"][-1]["max_abs_over_initial"] < 1e-9
+
+
 def test_large_initial_weights_may_have_no_theory():
     """Of seven gates that all learn the same a step is too large; all else is said."""
     x = np.random.default_rng(0).standard_normal((12, 2))
