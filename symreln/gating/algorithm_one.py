@@ -23,10 +23,11 @@ from symreln.errors import InputError
 from symreln.gating.clustering import Clustering, chosen, distinct_rows, kmeans
 from symreln.gating.enumerate import pattern
 from symreln.gating.found_pathways import gate_pathway
-from symreln.gating.observed import ObservedNetworks, disagreement, observe, sample_steps, shares_of
+from symreln.gating.observed import ObservedNetworks, observe, sample_steps
 from symreln.gating.replay import METRIC, replay_errors, seed_distance, taken_gates
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import GATES, Result
+from symreln.networks.nearest_gates import share_with
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.finding import counted
 from symreln.specs.spec import Spec
@@ -51,7 +52,8 @@ class _NetworkGates(Result):
         spec_gates: On how many samples each gate of the spec differs from the nearest one found.
         stability: How many runs, each on one network, take each number of clusters, and in how many
             all gates of the spec are found, None where it has none; None of a single network.
-        coverage: What part of the networks' weight ‖w1‖ ‖w2‖ the gates account for, at each look.
+        coverage: Share of the networks' weight ‖w1‖ ‖w2‖ that has exactly one of the gates found,
+            at each look.
         replay: Errors of replays on networks that were not clustered, and how far networks are from
             each other.
         selectivity: Of units at the start and at the end, and of gates; None where no label groups
@@ -66,7 +68,7 @@ class _NetworkGates(Result):
     centroids: list[dict[str, Any]]
     spec_gates: dict[str, int]
     stability: dict[str, Any] | None
-    coverage: dict[str, list[float]]
+    coverage: dict[str, Any]
     replay: dict[str, Any]
     selectivity: dict[str, Any] | None
     pathways: list[PathwaySpec] = field(metadata={"prose": True})
@@ -92,11 +94,8 @@ class _NetworkGates(Result):
             hits = self.stability["runs_with_all_spec_gates"]
             found = "" if hits is None else f"; all gates of the spec in {hits} of {seeds}"
             yield f"of {seeds} runs, each alone: {sizes}{found}"
-        exact, agreement = (percent(self.coverage[name][-1]) for name in ("exact", "agreement"))
-        yield (
-            f"of the units' weight, {exact} has exactly one of these gates at the last look; a "
-            f"unit agrees with its nearest gate on {agreement} of the samples"
-        )
+        exact = percent(float(self.coverage["exact"][-1]))
+        yield f"of the units' weight, {exact} has exactly one of these gates at the last look"
         error, floor = (percent(self.replay[name]) for name in ("mean", "seed_floor"))
         yield f"replay of {_REPLAYED} other networks: {error} of L(0); other seeds: {floor}"
         if self.selectivity is not None:
@@ -134,6 +133,7 @@ def network_gates(
         wanted = np.array([each.gate for each in plain], dtype=bool)
         wanted = wanted.reshape(-1, 1, spec.dataset.samples)
         apart = (found.gates != wanted).sum(axis=2).min(axis=1).tolist()
+        alike = [(gate, False) for gate in found.pathways]
         given = taken_gates(held.last.w1 @ held.inputs, found.pathways)
         return _NetworkGates(
             networks={"seeds": seeds, "every": every, "rng": rng},
@@ -141,7 +141,10 @@ def network_gates(
             centroids=_centroids(found),
             spec_gates=dict(zip([each.name for each in plain], apart, strict=True)),
             stability=_stability(clustered, wanted, clusters, rng) if seeds > 1 else None,
-            coverage=_coverage(clustered, found.pathways),
+            coverage={
+                "steps": [*clustered.steps],
+                "exact": share_with(clustered.active, clustered.weights, alike).mean(axis=0),
+            },
             replay={
                 "metric": METRIC,
                 "seed_floor": seed_distance(trained.losses),
@@ -204,27 +207,6 @@ def _stability(
         "clusters": dict(sorted(Counter(map(len, found)).items())),
         "runs_with_all_spec_gates": int(hits) if len(wanted) else None,
     }
-
-
-def _coverage(trained: ObservedNetworks, gates: np.ndarray) -> dict[str, list[float]]:
-    """Compare every unit's own gate with the nearest of some gates, shape (G, P), at each look.
-
-    Returns:
-        By name: the steps of looks; the share of units, by weight, whose own gate is one of them;
-        that of a unit's samples on which its gate agrees with the nearest of them; and how many
-        different patterns have an open sample, in the mean over networks.
-    """
-    rows = []
-    for look in range(len(trained.steps)):
-        own, shares = trained.active[:, look], shares_of(trained.weights[:, look])
-        apart = disagreement(own.astype(float), 1.0, 2 * gates.astype(int) - 1)
-        apart = apart.min(axis=-1, initial=own.shape[-1])
-        packed = np.packbits(own, axis=-1)
-        counts = [len(np.unique(bits[bits.any(axis=1)], axis=0)) for bits in packed]
-        parts = (apart == 0) * shares, (1 - apart / own.shape[-1]) * shares
-        rows.append((*(part.sum(axis=1).mean() for part in parts), np.mean(counts)))
-    found = zip(("exact", "agreement", "patterns"), np.array(rows).T.tolist(), strict=True)
-    return {"steps": [*trained.steps], **dict(found)}
 
 
 # -- how selective units and gates are for labels --------------------------------------------------

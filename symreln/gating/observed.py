@@ -1,9 +1,4 @@
-"""Trained ReLU networks as they are looked at: which unit is open on which samples, and its weight.
-
-There is one rule by which a unit's gate is near a given one, :func:`disagreement`: the weight of
-the samples that are open and should not be, and of those that should be and are not. Samples count
-alike where signs alone are known, and by (w·x)² where what a unit sees is.
-"""
+"""Trained ReLU networks as they are looked at: the gate of each unit, and its weight."""
 
 from __future__ import annotations
 
@@ -208,20 +203,6 @@ def sample_steps(total: int, every: int) -> tuple[int, ...]:
     return tuple(range(1, total, every))
 
 
-def disagreement(opened: np.ndarray, whole: np.ndarray | float, signs: np.ndarray) -> np.ndarray:
-    """Return the weight of the samples on which each unit's gate is not a given one.
-
-    Args:
-        opened: Weight of the samples on which a unit is open, 0 elsewhere, shape (…, P).
-        whole: Weight of all samples, of the same shape or one for all.
-        signs: Gates: 1 open, -1 closed, 0 not compared, shape (G, P).
-
-    Returns:
-        Shape (…, G).
-    """
-    return opened @ (signs < 0).astype(float).T + (whole - opened) @ (signs > 0).astype(float).T
-
-
 def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int]]]) -> Observer:
     """Return an observer of the class of gates that each unit is nearest to, by number.
 
@@ -238,12 +219,13 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
     """
     signs = np.array([gate for alike in classes for gate in alike])
     owner = np.array([k for k, alike in enumerate(classes) for _ in alike])
-    on = (signs == 0).astype(float).T
+    on, closed, opened = ((signs == each).astype(float).T for each in (0, -1, 1))
 
     def observed(step: int, weights: tuple) -> np.ndarray:
         seen = np.matmul(weights[0], inputs)
         squares = seen**2
-        missed = disagreement(squares * (seen > 0), squares, signs)
+        passed = squares * (seen > 0)
+        missed = passed @ closed + (squares - passed) @ opened
         if on.any():
             edge = _NEAR * squares.max(axis=-1, keepdims=True)
             there = squares < edge
