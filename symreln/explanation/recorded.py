@@ -258,8 +258,8 @@ def _check_losses(found: Recorded) -> None:
             f"losses: found {first:.4g} at step {found.steps[0]} and {given[-1]:.4g} at step "
             f"{found.steps[-1]}, where the weights have 1/(2P) Σ‖y − ŷ‖² = {whole:.4g} and "
             f"{found.losses[-1]:.4g} on these {samples} samples. Give the data that the network "
-            "was trained on, scaled as it saw them, and squared losses of the same steps; or leave "
-            "losses out"
+            "was trained on, scaled as it saw them, and squared losses of the same steps, not of "
+            "mini-batches; or leave losses out"
         )
     raise InputError(msg)
 

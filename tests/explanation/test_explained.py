@@ -363,7 +363,7 @@ def test_losses_of_several_outputs_are_recognised(factor, message):
     ("data", "message"),
     [
         ((2 * X, Y), r"losses: found .*Give the data that the network was trained on"),
-        ((X, -Y), r"losses: found .*scaled as it saw them"),
+        ((X, -Y), r"losses: found .*scaled as it saw them.*not of mini-batches"),
         ((X[:, :1], Y), r"W1: found 2 inputs .*expected 1"),
         ((X, np.c_[Y, Y]), r"W2: found 1 output.*expected 2"),
     ],
