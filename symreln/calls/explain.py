@@ -12,6 +12,7 @@ import numpy as np
 from symreln.base.jsonio import dumps
 from symreln.base.records import record
 from symreln.base.rounding import percent
+from symreln.base.summaries import few
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.derive import Derivation
 from symreln.document.document_model import ComingDrawing
@@ -103,6 +104,7 @@ class Explanation(AbstractAnswer):
                     "from": window.begin,
                     "to": window.end,
                     "exact": window.exact,
+                    "closed": window.closed,
                     "gates": [
                         {"name": unit.name, "gate": unit.gate, "share": window.shares[unit.name]}
                         for unit in found.units.units
@@ -154,7 +156,7 @@ class Explanation(AbstractAnswer):
         yield from self._said()
         for drop in self.found.units.timeline[:8]:
             yield (
-                f"  step {drop.step}: units of {', '.join(drop.units[:4])} grow, loss "
+                f"  step {drop.step}: units of {few(drop.units, 4)} grow, loss "
                 f"{percent(drop.loss_before)} to {percent(round(drop.loss_after, 6))} of L(0)"
             )
         for row in self.found.left:
@@ -276,6 +278,11 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
         raise InputError(msg)
     data = numbers.dataset
     check_history(history, data.n_x, data.n_y)
+    if targets is None:
+        x, y = data.arrays
+        x, y, drawn, whole = _drawn(history, x, y, "columns")
+        if drawn is not None:
+            data = spec_of_data(x, y, samples="columns", network=plain).dataset
     found = recorded(history, *data.arrays, drawn=drawn is not None)
     if given is None:
         measured = spec_of_data([[1]], [[1]], network=network_of_weights(history, found)).network

@@ -10,8 +10,8 @@ import numpy as np
 from symreln.base.records import record
 from symreln.claims.claim import Claim
 
-#: Growth over the largest from which units grow about as much.
-_AS_MUCH = 0.7
+#: Share of the growth that the units which are named make.
+_MOST_OF = 0.9
 #: Times, by equal ratios, at which the loss is looked at for drops; and the size of a drop, and the
 #: rate that it stands out by, in a factor e of time, over L(0).
 _TIMES, _LEAST_DROP = 400, 0.02
@@ -26,7 +26,7 @@ class Drop(Claim):
     Attributes:
         step: Where the loss falls fastest, in logarithmic time.
         unit: Name of the pathway whose gate is nearest to the units that grow most meanwhile.
-        units: Names of all whose units grow about as much.
+        units: Names of those whose units make nearly all of the growth, the largest first.
         gate: As of the pathway.
         loss_before: Loss over L(0) where it begins.
         loss_after: Loss over L(0) where the next one begins, or at the last step.
@@ -58,12 +58,14 @@ def timeline_of_units(
     for step, (begin, end), (before, after) in drops_of(losses, looks[0]):
         pairs = [np.interp([begin, end], looks, row) for row in strengths.T]
         grown = np.diff(pairs)[:, 0]
-        name, gate = named[int(np.argmax(grown))]
-        alike = zip(named, grown, strict=True)
+        order, made = np.argsort(-grown, kind="stable"), np.maximum(grown, 0)
+        before_it = np.cumsum(made[order]) - made[order]
+        named_too = order[: max(1, int((before_it < _MOST_OF * made.sum()).sum()))]
+        name, gate = named[order[0]]
         drop = Drop(
             step=step,
             unit=name,
-            units=tuple(each for (each, _), growth in alike if growth >= _AS_MUCH * grown.max()),
+            units=tuple(named[place][0] for place in named_too.tolist()),
             gate=gate,
             loss_before=before,
             loss_after=after,

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _LOOKS = 40
 #: Bits of the exact inputs of one sample, over all gates, above which residuals take minutes.
 _MOST_BITS = 3072
+#: Distance over L(0) of a replay of all units below which the training was that.
+_PLAIN = 1e-3
 #: Gates that are told apart where nothing is derived of them.
 _GATES = 16
 
@@ -56,12 +58,14 @@ class Window:
         begin: Its first step.
         end: Its last step.
         shares: Share of the weight ‖w‖‖b‖ at its end of the units nearest to each gate, by name.
+        closed: Share of those that are closed on all samples.
         exact: Share of those that have one of these gates on all samples off its boundary.
     """
 
     begin: int
     end: int
     shares: Mapping[str, float]
+    closed: float
     exact: float
 
 
@@ -218,6 +222,8 @@ class Explained:
                 distance_before=few[-1].distance,
                 distance_after=whole.distance,
             )
+        if whole is not None and whole.distance < _PLAIN:
+            return
         yield Left(
             assumption="full batches at one rate",
             replaced_by="nothing",
@@ -290,8 +296,9 @@ def network_of_weights(history: History, found: Recorded) -> dict[str, Any]:
     """
     if found.rate is None:
         msg = (
-            "rate of descent: between no two looks do the weights descend on these data. Record "
-            "them more often, or give the learning rate: in [network] of the spec, or "
+            "rate of descent: between no two checkpoints do the weights change as by gradient "
+            "descent on these data; by Adam or with momentum they do not. Record them more often, "
+            "or give the learning rate of descent to compare with: in [network] of the spec, or "
             "network=sr.network(…)"
         )
         raise InputError(msg)
@@ -364,13 +371,14 @@ def _windows(
     for place in sorted({0, *near, len(looks) - 1}):
         look = looks[place]
         seen, weight = look.seen(found.x), look.sizes(found.x)
-        total = weight.sum() or 1.0
-        shares = np.bincount(nearest_gates(seen, gates), weight, len(gates)) / total
+        total, dead = weight.sum() or 1.0, ~(seen > 0).any(axis=1)
+        shares = np.bincount(nearest_gates(seen, gates), weight * ~dead, len(gates)) / total
         same = (((seen > 0)[:, None, :] == (gates > 0)) | bound).all(axis=2).any(axis=1)
         yield Window(
             begin=before,
             end=look.step,
             shares=dict(zip([p.name for p in pathways], shares.tolist(), strict=True)),
-            exact=float(weight[same].sum() / total),
+            closed=float(weight[dead].sum() / total),
+            exact=float(weight[same & ~dead].sum() / total),
         )
         before = look.step

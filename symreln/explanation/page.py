@@ -224,12 +224,15 @@ def _windows(found: Explained) -> Table:
     shown = found.windows[:_MOST_WINDOWS]
     return Table(
         header=("gate", *(f"to {window.end}" for window in shown)),
-        rows=tuple(
-            (unit.name, *(share(window.shares[unit.name]) for window in shown))
-            for unit in found.units.units
+        rows=(
+            *(
+                (unit.name, *(share(window.shares[unit.name]) for window in shown))
+                for unit in found.units.units
+            ),
+            ("closed on all samples", *(share(window.closed) for window in shown)),
         ),
-        caption="Share of the weight of the units nearest to each gate, at the ends of the windows "
-        "between which the loss drops.",
+        caption="Share of the weight of the units nearest to each gate, with which their outputs "
+        "are reproduced best, at the ends of the windows between which the loss drops.",
         alignment="l" + "r" * len(shown),
     )
 

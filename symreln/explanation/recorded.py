@@ -195,6 +195,7 @@ def _along(
     return (along / (steps * float(size)), off) if along > 0 else None
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where a rate that is tried diverges
 def _descended(
     begin: np.ndarray, end: np.ndarray, steps: int, down: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[float, float] | None:
@@ -204,9 +205,8 @@ def _descended(
 
     def after(rate: float) -> np.ndarray:
         units = begin
-        with np.errstate(over="ignore", invalid="ignore"):
-            for _ in range(steps):
-                units = units + rate * down(units)
+        for _ in range(steps):
+            units = units + rate * down(units)
         return units
 
     def beyond(logarithm: float) -> float:

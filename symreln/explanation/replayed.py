@@ -228,14 +228,14 @@ def _affordable(draws: Draws) -> Iterator[tuple[Way, np.ndarray]]:
 
     One of as many units as the one before has the same ones.
     """
-    size, before = draws.units(WHOLE).shape[1], ()
+    size, before, left = draws.units(WHOLE).shape[1], (), _MOST_COST
     for way in _WAYS:
         if 2 * draws.least(way) <= size:
             units = draws.units(way)
             count = units.shape[1]
-            fits = 2 * count <= size and _cost(draws, count) <= _MOST_COST
+            fits = 2 * count <= size and _cost(draws, count) <= left
             if fits and before != (way.name, count):
-                before = (way.name, count)
+                before, left = (way.name, count), left - _cost(draws, count)
                 yield way, units
 
 

@@ -52,7 +52,7 @@ def gate_law_sketch(law: GateLawMeasured) -> Sketch:
     times = law.steps.astype(float)
     curves = [Curve(x=times, y=law.predicted, style=line_style(0), label="law of gates")]
     mean, low, high = (f(law.measured, axis=0) for f in (np.mean, np.min, np.max))
-    said = "trained networks and their range"
+    said = "trained networks and their range" if len(law.measured) > 1 else "trained network"
     curves.append(
         Curve(x=times, y=mean, style=points("relu"), label=said, low=low, high=high, spread="bars")
     )

@@ -118,7 +118,8 @@ def test_strengths_of_the_network_lie_on_their_formulas(explained, history):
         at = unit["strength"]["steps"].index(STEPS - 1)
         assert unit["strength"]["measured"][at] == pytest.approx(2**0.5 / 2, rel=0.02)
         assert unit["strength"]["derived"][at] == pytest.approx(2**0.5 / 2, rel=0.02)
-    assert sum(row["share"] for row in told["windows"][0]["gates"]) == pytest.approx(1)
+    for window in told["windows"]:
+        assert sum(row["share"] for row in window["gates"]) + window["closed"] == pytest.approx(1)
     assert told["loss"]["implied"] == pytest.approx(history["losses"].tolist(), rel=1e-12)
     assert told["loss"]["max_abs_over_initial"] < 1e-12
 
@@ -255,7 +256,12 @@ def test_a_bias_that_is_there_from_the_beginning_is_replaced_alone():
     network = trained(x, y, biased="outputs")
     told = sr.explain(network, x, y).to_json()
     assert [unit["gate"] for unit in told["units"]] == ["11"]
-    assert (network["W1"][0] < 0).any()
+    dead = network["W1"][-1][:, 0] < 0
+    weight = np.abs(network["W1"][-1][:, 0] * network["W2"][-1][0])
+    assert told["windows"][-1]["closed"] == pytest.approx(
+        weight[dead].sum() / weight.sum(), rel=1e-5
+    )
+    assert 0 < told["windows"][0]["closed"] < 1
     left = {row["assumption"]: row for row in told["left"]}
     assert left["gates that stay"]["distance_before"] < 1e-9
     at = network["steps"].tolist().index(told["begins"])
