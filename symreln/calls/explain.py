@@ -80,45 +80,30 @@ class Explanation(AbstractAnswer):
     def to_json(self) -> dict[str, Any]:
         """Return what explanation.json says."""
         found, encode = self.found, Encoder.of(self.found.spec)
-        losses = found.found.losses
+        look, theory, law = found.found, found.prediction, found.law
         modes = {mode.pathway: mode for mode in reversed(found.modes)}
-        units = [
-            {**each.values(), "strength": _strength(modes.get(each.name))}
-            for each in found.units.units
-        ]
         content = {
             "format": _FORMAT,
             "free_constants": self.fitted,
             "loss": {
-                "steps": found.found.steps.tolist(),
-                "implied": losses.tolist(),
-                "given": None if found.found.given is None else found.found.given.tolist(),
-                "max_abs_over_initial": found.found.apart,
-                "standard_error": found.found.spread,
+                "steps": look.steps,
+                "implied": look.losses,
+                "given": look.given,
+                "max_abs_over_initial": look.apart,
+                "standard_error": look.spread,
             },
-            "rate": {"value": found.rate, "measured": found.found.rate, "off": found.found.off},
+            "rate": {"value": found.rate, "measured": look.rate, "off": look.off},
             "samples": {"drawn": self.drawn, "of": self.samples or None},
-            "begins": int(found.found.steps[found.found.begins]),
-            "windows": [
-                {
-                    "from": window.begin,
-                    "to": window.end,
-                    "exact": window.exact,
-                    "closed": window.closed,
-                    "gates": [
-                        {"name": unit.name, "gate": unit.gate, "share": window.shares[unit.name]}
-                        for unit in found.units.units
-                    ],
-                }
-                for window in found.windows
+            "begins": look.steps[look.begins],
+            "windows": [_window(window, found.units.units) for window in found.windows],
+            "units": [
+                {**each.values(), "strength": _strength(modes.get(each.name))}
+                for each in found.units.units
             ],
-            "units": units,
-            "timeline": [each.values() for each in found.units.timeline],
+            "timeline": found.units.timeline,
             "theory": {
-                "judged": None if found.prediction is None else found.prediction.judged,
-                "max_abs_over_initial": None
-                if found.prediction is None
-                else found.far(found.prediction.loss),
+                "judged": None if theory is None else theory.judged,
+                "max_abs_over_initial": None if theory is None else found.far(theory.loss),
                 "why_not": found.why_not or None,
             },
             "modes": [
@@ -135,16 +120,13 @@ class Explanation(AbstractAnswer):
             ],
             "needed": {f"{share:g}": found.replayed.needed(share) for share in SHARES},
             "gate_law": None
-            if found.law is None
-            else {
-                **encode.fields(found.law, "steps", "predicted", "distance"),
-                "measured": encode(found.law.mean),
-            },
+            if law is None
+            else {**encode.fields(law, "steps", "predicted", "distance"), "measured": law.mean},
             "left": [vars(row) | {"interval": None} for row in found.left],
             "spec": "spec.toml",
         }
         beside = {"spec.toml": self._spec_toml().encode()}
-        return sealed_json(content, self._certificate, beside)
+        return sealed_json(encode(content), self._certificate, beside)
 
     @property
     def _certificate(self) -> dict[str, Any] | None:
@@ -320,13 +302,27 @@ def _drawn(
     return x, y, count, shape[axis]
 
 
+def _window(window: Any, units: Any) -> dict[str, Any]:
+    """Return the gates of a window."""
+    return {
+        "from": window.begin,
+        "to": window.end,
+        "exact": window.exact,
+        "closed": window.closed,
+        "gates": [
+            {"name": unit.name, "gate": unit.gate, "share": window.shares[unit.name]}
+            for unit in units
+        ],
+    }
+
+
 def _strength(mode: Any) -> dict[str, Any] | None:
     """Return the strength of a pathway's first mode over time."""
     if mode is None:
         return None
     return {
         "mode": mode.label,
-        "steps": list(mode.steps),
-        "measured": mode.mean.tolist(),
-        "derived": mode.predicted.tolist(),
+        "steps": mode.steps,
+        "measured": mode.mean,
+        "derived": mode.predicted,
     }

@@ -31,6 +31,7 @@ from symreln.gating.from_data import MOST_INPUTS, with_gates_of
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.pipeline.derive import derive
 from symreln.report.drawings import STILL
+from symreln.specs.finding import counted
 from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 
@@ -209,8 +210,8 @@ class Explained:
         if all(fewer):
             directions, spread = (each[-1] for each in fewer)
             yield Left(
-                assumption=f"one direction a gate ({directions.count} units)",
-                replaced_by=f"the spread inside gates ({spread.count} units)",
+                assumption=f"directions alone ({counted(directions.count, 'unit')})",
+                replaced_by=f"directions and the spread around them ({spread.count} units)",
                 distance_before=directions.distance,
                 distance_after=spread.distance,
             )
