@@ -166,8 +166,8 @@ class Explanation(AbstractAnswer):
     def files(self) -> dict[str, str | bytes]:
         """Return explanation.json, the documents with their figures, and spec.toml."""
         derivation, spec = self.found.derivation, self.found.spec
-        said = blocks(self.found, list(self._said()))
         sketched, proof, chapters = sketches(self.found), self._certificate, ()
+        said = blocks(self.found, list(self._said()), [each.name for each in sketched])
         own = begin_to_draw(sketched, pdf=True)
         drawings = [ComingDrawing(each.name, own) for each in sketched]
         if derivation is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,17 @@ SHARES, HELD = (0.01, 0.02, 0.05), 0.95
 _OTHER = 0.05
 #: Windows that the table has.
 _MOST_WINDOWS = 8
+_CAPTIONS = {
+    "loss": "Loss of the recorded weights (dots), of the theory with their gates, and of the "
+    "replay of few units that is nearest.",
+    "needed": "Largest |ΔL| over L(0) of replays from the network's own weights, against the "
+    "number of units, and of the theory of its gates.",
+    "timeline": "Gates over time: each row is the share of the weight that is nearest to a gate, "
+    "from none (light) to all (dark).",
+    "gate_law": "When units leave the first gates: share of the weight of those that have them, by "
+    "the law of gates (line) and in the network (dots).",
+    "modes": "Strengths of modes: formulas (lines) and the network's (dots).",
+}
 
 
 def sentences(found: Explained) -> Iterator[str]:
@@ -159,60 +170,38 @@ def _another_rate(found: Explained) -> Iterator[str]:
     )
 
 
-def blocks(found: Explained, said: list[str]) -> tuple[Block, ...]:
+def blocks(found: Explained, said: list[str], drawn: Collection[str]) -> tuple[Block, ...]:
     """Return the chapter on a network.
 
     Args:
         found: What is said of it.
         said: Its sentences, of which the answer comes first.
+        drawn: Names of the figures that there are.
     """
     said.sort(key=answer(found).__ne__)
     first, *more = [f"{each[:1].upper()}{each[1:]}." for each in said]
+    figures = {
+        name: [Figure(name=name, alt=caption, caption=caption)] if name in drawn else []
+        for name, caption in _CAPTIONS.items()
+    }
     parts = (
         say("{said}", said=Strong(first)),
         Items(tuple(map(typeset, more))),
-        Figure(
-            name="loss",
-            alt="Loss of the network and of the theory over training.",
-            caption="Loss of the recorded weights (dots), of the theory with their gates, and of "
-            "the replay of few units that is nearest.",
-        ),
-        *([_needed_figure()] if found.replayed.points else []),
+        *figures["loss"],
+        *figures["needed"],
         found.units.table(
             "Gates of the network: samples on which they are open, share of its weight where "
             "replays begin, growth rate in 1/τ, whether a direction is proven to keep it, and "
             "half-time of its first mode by the closed form, in steps."
         ),
         _windows(found),
-        Figure(
-            name="timeline",
-            alt="Share of the weight that has each gate, over training.",
-            caption="Gates over time: each row is the share of the weight that is nearest to a "
-            "gate, from none (light) to all (dark).",
-        ),
+        *figures["timeline"],
         _left(found),
-        *([_gate_law_figure()] if found.law is not None else []),
-        *_modes(found),
+        *figures["gate_law"],
+        *([_modes(found)] if found.modes else []),
+        *figures["modes"],
     )
     return (Section(title="The network explained", blocks=parts, label="sec:explained"),)
-
-
-def _needed_figure() -> Figure:
-    return Figure(
-        name="needed",
-        alt="Distance of replays against the number of units.",
-        caption="Largest |ΔL| over L(0) of replays from the network's own weights, against the "
-        "number of units, and of the theory of its gates.",
-    )
-
-
-def _gate_law_figure() -> Figure:
-    return Figure(
-        name="gate_law",
-        alt="Share of the weight that has the first gates, over training.",
-        caption="When units leave the first gates: share of the weight of those that have them, by "
-        "the law of gates (line) and in the network (dots).",
-    )
 
 
 def share(value: float | None) -> str:
@@ -256,10 +245,8 @@ def _left(found: Explained) -> Table:
     )
 
 
-def _modes(found: Explained) -> Iterator[Block]:
-    if not found.modes:
-        return
-    yield Table(
+def _modes(found: Explained) -> Table:
+    return Table(
         header=("pathway", "mode", "multiplicity", "relative error", "half-time error"),
         rows=tuple(
             (
@@ -274,11 +261,6 @@ def _modes(found: Explained) -> Iterator[Block]:
         caption="Strengths of modes in the network against their formulas: largest difference over "
         "the plateau, and predicted less measured half-time in steps.",
         alignment="llrrr",
-    )
-    yield Figure(
-        name="modes",
-        alt="Strengths of modes over training.",
-        caption="Strengths of modes: formulas (lines) and the network's (dots).",
     )
 
 
