@@ -14,6 +14,7 @@ from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.deep_networks import DepthAnswer, depth
 from symreln.calls.derive import Derivation, derive
+from symreln.calls.explain import explain
 from symreln.calls.validate import Validation, validate
 from symreln.document.document_model import (
     Block,
@@ -246,6 +247,38 @@ class Page:
             seeds: Networks of each kind.
         """
         return self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
+
+    def explain(self, history: Mapping[str, Any], x: Any, y: Any, name: str) -> None:
+        """Explain a trained network: kept, judged, and drawn by the units that it needs.
+
+        Args:
+            history: Its weights over training, as of :func:`symreln.explain`.
+            x: Inputs, one row a sample.
+            y: Targets, likewise.
+            name: What the page calls its data.
+        """
+        told = self.keep(f"{name}-explained", explain(history, x, y)).to_json()
+        few = ", ".join(f"{n} within {float(share):.0%}" for share, n in told["needed"].items())
+        counts = [point["count"] for point in told["replay"]]
+        errors = [max(point["max_abs_over_initial"], 1e-6) for point in told["replay"]]
+        whole, off = counts[-1], told["theory"]["max_abs_over_initial"]
+        self.confirm(
+            f"Fewer than all {whole} units of a network on `{name}`, replayed from its own "
+            f"weights, have its loss within 5 % of $L(0)$: needed are {few}.",
+            (told["needed"]["0.05"] or whole) < whole,
+        )
+        dots, line = "replay of so many units", "theory of its gates"
+        drawn = {dots: (counts, errors)}
+        if off is not None:
+            drawn[line] = (counts, [off] * len(counts))
+        title = f"Replays of a network on {name} from its own weights, against their units."
+        axes = {"x": "units", "y": "max |ΔL|/L(0)", "log": "xy"}
+        self.plot(f"needed-{name}", title, drawn, dots=[dots], **axes)
+        self.confirm(
+            f"The theory of its {len(told['units'])} gates alone is within 5 %: "
+            f"{'none' if off is None else f'{percent(off)} of $L(0)$ off'}.",
+            off is not None and off <= 0.05,
+        )
 
     def beside_published(self, found: Validation) -> None:
         """Say which predictions of a task are closer to its networks than the published one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -234,17 +233,16 @@ def test_the_keys_of_its_json_are_in_the_manual(explained):
         assert {*first} <= {*re.findall(r"`(\w+)`", rows[key])}, key
 
 
-def test_a_page_of_the_paper_judges_an_explanation(explained, tmp_path):
+def test_a_page_of_the_paper_judges_an_explanation(explained, history, tmp_path):
     """By the units that are needed and by its theory, each beside the figure that shows it."""
     page = Page("own", tmp_path, full=False, rng=0)
-    script = runpy.run_path(str(Path(__file__).parents[2] / "validation/paper/real_data.py"))
-    script["judged"](page, page.keep("xor-explained", explained), "xor")
+    page.explain(history, X, Y, "xor")
     told, (few, theory) = explained.to_json(), page.to_json()["statements"]
     assert few["outcome"] == "confirmed"
     assert few["text"].endswith("needed are 4 within 1 %, 4 within 2 %, 4 within 5 %.")
     within = told["theory"]["max_abs_over_initial"] <= 0.05
     assert theory["outcome"] == ("confirmed" if within else "not confirmed")
-    assert {"needed-xor.svg", "explained-xor.svg", "page.html"} <= {*page.files("")}
+    assert {"needed-xor.svg", "page.html"} <= {*page.files("")}
     assert (tmp_path / "xor-explained/explanation.json").is_file()
 
 

@@ -58,44 +58,7 @@ def explained(page, name, rate, steps):
         error = rate / x.shape[1] * (y - b @ seen)
         w, b = w + ((b.T @ error) * (seen > 0)) @ x.T, b + error @ seen.T
     first, second = map(np.array, zip(*weights[::5], strict=True))
-    history = {"steps": range(0, steps, 5), "W1": first, "W2": second}
-    judged(page, page.keep(f"{name}-explained", sr.explain(history, x.T, y.T)), name)
-
-
-def judged(page, answer, name):
-    """Say how many units an explained network needs, and what the theory of its gates leaves."""
-    told, theory = answer.to_json(), answer.found.prediction
-    loss = told["loss"]
-    off, points = told["theory"]["max_abs_over_initial"], told["replay"]
-    counts, errors = zip(*((p["count"], p["max_abs_over_initial"]) for p in points), strict=True)
-    few = ", ".join(f"{n} within {float(at):.0%}" for at, n in told["needed"].items())
-    text = f"Fewer than all {counts[-1]} units of a network on `{name}`, replayed from its own "
-    text += f"weights, have its loss within 5% of $L(0)$: needed are {few}."
-    page.confirm(text, (told["needed"]["0.05"] or counts[-1]) < counts[-1])
-    needed = {"replay of so many units": (counts, np.maximum(errors, 1e-6))}
-    losses = {"recorded weights": (loss["steps"][::8], loss["implied"][::8])}
-    if theory is not None:
-        needed["theory of its gates"] = (counts, np.full(len(counts), off))
-        losses["theory of its gates"] = (theory.times, theory.loss)
-    title = f"Replays of a network on {name} from its own weights, against their units."
-    axes = {"x": "units", "y": "max |ΔL|/L(0)", "log": "xy"}
-    page.plot(f"needed-{name}", title, needed, dots=[*needed][:1], **axes)
-    text = f"The theory of its {len(told['units'])} gates alone is within 5% of $L(0)$: "
-    page.confirm(text + ("none." if off is None else f"{off:.1%} off."), (off or 1) <= 0.05)
-    title, axes = f"Loss of a network on {name}.", {"x": "step", "y": "loss"}
-    page.plot(f"explained-{name}", title, losses, dots=[*losses][:1], **axes)
-    rows = [(r["assumption"], r["replaced_by"], *map(share, distances(r))) for r in told["left"]]
-    page.table("What is left.", ("assumed", "replaced by", "before", "after"), rows)
-
-
-def distances(row):
-    """Return what is left before and after something is replaced."""
-    return row["distance_before"], row["distance_after"]
-
-
-def share(distance):
-    """Return a distance as a share of the first loss."""
-    return "–" if distance is None else f"{distance:.2%}"
+    page.explain({"steps": range(0, steps, 5), "W1": first, "W2": second}, x.T, y.T, name)
 
 
 def reproduce(page):
