@@ -28,7 +28,7 @@ from symreln.experiment.strengths import ModeMeasured, network_strengths
 from symreln.explanation.recorded import Recorded
 from symreln.explanation.replayed import Replayed, replay
 from symreln.gating.from_data import MOST_INPUTS, with_gates_of
-from symreln.networks.nearest_gates import nearest_gates
+from symreln.networks.nearest_gates import nearest_gates, share_with
 from symreln.pipeline.derive import derive
 from symreln.report.drawings import STILL
 from symreln.specs.finding import counted
@@ -374,12 +374,11 @@ def _windows(
         seen, weight = look.seen(found.x), look.sizes(found.x)
         total, dead = weight.sum() or 1.0, ~(seen > 0).any(axis=1)
         shares = np.bincount(nearest_gates(seen, gates), weight * ~dead, len(gates)) / total
-        same = (((seen > 0)[:, None, :] == (gates > 0)) | bound).all(axis=2).any(axis=1)
         yield Window(
             begin=before,
             end=look.step,
             shares=dict(zip([p.name for p in pathways], shares.tolist(), strict=True)),
             closed=float(weight[dead].sum() / total),
-            exact=float(weight[same & ~dead].sum() / total),
+            exact=float(share_with(seen > 0, weight, zip(gates > 0, bound, strict=True))),
         )
         before = look.step
