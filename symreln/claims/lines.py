@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from symreln.base.records import record
-from symreln.claims.claim import Claim, Step
+from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation, StageDerivation
 from symreln.claims.edge_lines import edge_lines, open_lines
 from symreln.claims.flow_lines import (
@@ -95,15 +95,6 @@ class DerivationLines(Claim):
     def lines(self) -> Iterator[str]:
         """Say in the terminal how many there are."""
         yield f"{self.about}: {self._counted()}"
-
-    def steps(self) -> Iterator[Step]:
-        """Say how the lines were checked."""
-        yield Step(
-            name="line by line",
-            statement=f"The derivation has {len(self.derived)} lines, and each of them holds.",
-            check="each by itself: identities in letters and symbols, cancelled to 0; what is "
-            "about the data, on this dataset in exact arithmetic",
-        )
 
 
 def _folded(numbered: Sequence[tuple[int, Line]]) -> Iterator[Block]:

@@ -19,7 +19,7 @@ RULES = (
     Shown("claims.pathways.pathways_of", "", "pathways"),
     Shown("claims.couplings.coupling_entries", "", "couplings"),
     Shown("claims.loss.loss_of", "", "loss"),
-    Shown("claims.lines.derivation_lines", "", "lines", printed=True, checked=True),
+    Shown("claims.lines.derivation_lines", "", "lines", printed=True),
     Shown("claims.gate_law.gate_lines_of", "", "gate_lines", always=False, printed=True),
     Shown("claims.edges.edges_of", "chapter", "graph", always=False),
     Shown("sizes.routing_claim.routing_of", "", "routing", always=False, printed=True),

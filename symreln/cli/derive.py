@@ -16,7 +16,7 @@ from symreln.report.results_folder import require_folder
 
 (load,) = lazy("task_library", "load")
 (pipeline,) = lazy("pipeline", "derive")
-(early,) = lazy("claims", "early")
+early, lines = lazy("claims", "early lines")
 drawings, terminal, write = lazy("report", "drawings terminal write")
 #: What figures are drawn with: half a second of imports.
 DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
@@ -50,7 +50,8 @@ def derive(
 
 
 def _begin(derivation: Any, formats: Sequence[str]) -> None:
-    """Have done beside the checks what documents of a derivation need, and no check changes."""
+    """Have done beside the checks what a derivation's outputs need, and no check changes."""
+    derivation.ask(lines.derivation_lines)
     documents = document_formats(formats)
     if documents:
         with suppress(InputError, OverflowError):  # which those say who ask for it

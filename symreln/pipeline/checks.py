@@ -41,8 +41,8 @@ def derivation_steps(
     """
     proof = derivation.ask(certificate)
     verified = offer(verify, proof) if proof is not None else lambda: None
-    begin(derivation)
     try:
+        begin(derivation)
         steps = _steps(derivation, carried=carried)
     except Exception:
         verified()  # what it refuses is said first
