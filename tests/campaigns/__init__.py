@@ -1,1 +1,1 @@
-"""Measurements that take minutes, each a command: ``python -m tests.campaigns.NAME``."""
+"""Random specs: drawn by a seed, derived, and looked at."""

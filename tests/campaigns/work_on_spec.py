@@ -1,20 +1,10 @@
-"""What the fuzz campaign does with one spec; run in a process of its own, seed by seed.
-
-Prints one JSON line a seed: the outcome ("derived", "refused" or "failed"), what was found, and
-the seconds it took.
-"""
+"""What the fuzz campaign does with one spec."""
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import re
-import signal
-import sys
 import tempfile
-import time
-import traceback
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +15,10 @@ from symreln import verifier
 from symreln.base.jsonio import dumps
 from symreln.errors import SymrelnError
 from symreln.report import terminal as console
-from tests.campaigns.random_specs import Tables, varied_tables
+from tests.campaigns.random_specs import Tables
 
 #: A number that is none, as a word of its own; "\inf" and "infinite" are words of the text.
 NOT_A_NUMBER = re.compile(r"(?<![\w\\-])[+-]?(nan|inf|NaN|Infinity|zoo)(?![\w-])")
-#: Every so many specs are also written as a folder of documents: drawing takes half a second.
-WRITTEN = 10
 #: Steps at which curves are compared, up to long after everything has converged.
 TIMES = (0.0, 1.0, 7.0, 39.0, 1e3, 1e4)
 
@@ -117,55 +105,3 @@ def _check_curves(derivation: sr.Derivation) -> None:
         if not apart < 1e-9:
             msg = f"{way}: the loss is {apart:.2g} of L(0) from evaluate"
             raise FoundError(msg)
-
-
-def _worked(seed: int) -> str:
-    return work_on(varied_tables(seed), write=seed % WRITTEN == 0)
-
-
-def _probe(seed: int) -> str:
-    """Crash for -1 and hang for any other: what the campaign must notice."""
-    while True:
-        1 / (1 + seed)
-
-
-def answer(seed: int, limit: float) -> dict[str, Any]:
-    """Return what became of the spec of a seed; after ``limit`` seconds of work the process ends.
-
-    Work is the processor's time, because others may share the machine; waiting counts a fifth.
-    """
-    began = time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, limit)
-    faulthandler.dump_traceback_later(5 * limit, exit=True)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)
-            found = _probe(seed) if seed < 0 else _worked(seed)
-        outcome = "refused" if found.startswith("refused") else "derived"
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if "/symreln/" in frame.filename] or frames
-        place = "/".join(own[-1].filename.split("/")[-2:])
-        found = f"{type(error).__name__} in {place}:{own[-1].name}: {error}"[:600]
-        outcome = "failed"
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    faulthandler.cancel_dump_traceback_later()
-    return {
-        "seed": seed,
-        "outcome": outcome,
-        "found": found,
-        "seconds": round(time.process_time() - began, 2),
-    }
-
-
-def main() -> None:
-    """Answer for every seed that is given after the limit, once everything is imported."""
-    work_on({"dataset": {"X": [[1]], "Y": [[1]]}, "pathway": [{"name": "a"}]}, write=True)
-    limit = float(sys.argv[1])
-    faulthandler.register(signal.SIGPROF, chain=True)  # says where, then the process ends
-    for seed in sys.argv[2:]:
-        print(json.dumps(answer(int(seed), limit)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
