@@ -87,7 +87,7 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
             _check_projections(effective, spectra)
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
-            verdict = verdict.with_edges(spec.sharing, spec.edges)
+            verdict = verdict.with_edges(spec.sharing, lambda: spec.edges)
         spectra = verdict.spectra
         left = _converged(goal, effective, verdict)
         stages.append(

@@ -94,8 +94,9 @@ def _share(value: object) -> Fraction:
 
 def _positive(value: object) -> Fraction:
     found = _constant(value)
-    need(found > 0, shown(value), "a number above 0")
-    return found
+    if found > 0:
+        return found
+    raise Finding(shown(value), "a number above 0")
 
 
 def _spreads(value: object) -> tuple[Fraction, Fraction | None]:
@@ -275,9 +276,10 @@ def _indices(kind: str, value: object, info: ValidationInfo) -> Written:
     name = written.strip()
     known = {one: (n,) for n, one in enumerate(names) if names.count(one) == 1}
     known |= {**groups, "all": tuple(range(count))}
+    if name in known:
+        return Written(values=known[name], text=name)
     expected = f'"all", a group or a name of {kind}, or a list of indices or names'
-    need(name in known, f"the unknown group {quoted(name)}", expected, nearest(name, known))
-    return Written(values=known[name], text=name)
+    raise Finding(f"the unknown group {quoted(name)}", expected, nearest(name, known))
 
 
 def indices_of(value: object, count: int, kind: str, names: Sequence[str] = ()) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ The spec stays the ordinary one at the declared value; what is asked for every v
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,7 @@ from symreln.specs.files import Folder
 from symreln.specs.finding import check_text, key_path, nearest, need, quoted, shown
 from symreln.specs.kinds import AskedEntry
 from symreln.specs.letters import written_names
-from symreln.specs.overrides import apply_overrides
+from symreln.specs.overrides import Path, apply_overrides
 from symreln.specs.problems import Model, Origin, Problems
 from symreln.specs.schema import (
     MAX_PARAMETERS,
@@ -71,7 +71,7 @@ def read_spec(
     Raises:
         SpecError: Something is wrong; every problem found is listed.
     """
-    tables, done = apply_overrides(tables, overrides)
+    tables, done = apply_overrides(tables, overrides) if overrides else (tables, {})
     given = {key_path(path): text for path, text in done.items()}
     problems = Problems(replace(origin or Origin(), overrides=given))
     known = list(SpecModel.model_fields)
@@ -117,13 +117,8 @@ def read_spec(
         graph=graph,
         find="data" if finds else "",
     )
-    unused = _unused(spec, good)
-    # What --set leaves without use goes, where it changed what could use it.
-    if any(path[0] in ("dataset", "pathway", "node", "edge") for path in done):
-        spec = spec.at({parameter.name: Fraction(0) for parameter in unused})
-    else:
-        _refuse_unused(unused, spec, problems)
-    _check_values(spec, problems)
+    if good:
+        spec = _check_parameters(spec, good, done, problems)
     problems.raise_if_any()
     return spec
 
@@ -195,6 +190,22 @@ def _network(model: NetworkModel, pathways: Sequence[PathwaySpec]) -> NetworkSpe
     training = model.training or ("staged" if staged else "joint")
     given = {"init_std": first, "init_std_out": second, "training": training}
     return NetworkSpec(**dict(model) | given)
+
+
+def _check_parameters(
+    spec: Spec, parameters: Sequence[Parameter], changed: Iterable[Path], problems: Problems
+) -> Spec:
+    """Add a problem for every parameter without use, or with a value that does not fit.
+
+    What --set leaves without use goes, where it changed what could use it.
+    """
+    unused = _unused(spec, parameters)
+    if any(path[0] in ("dataset", "pathway", "node", "edge") for path in changed):
+        spec = spec.at({parameter.name: Fraction(0) for parameter in unused})
+    else:
+        _refuse_unused(unused, spec, problems)
+    _check_values(spec, problems)
+    return spec
 
 
 def _unused(spec: Spec, parameters: Sequence[Parameter]) -> list[Parameter]:

@@ -25,6 +25,8 @@ from symreln.verdict.residual import converged_pathways
 from symreln.verdict.stage_symmetry import StageSymmetry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symreln.exact.spectrum import JointSpectrum
     from symreln.networks.effective import EffectiveDataset
     from symreln.networks.shared_edges import EdgeData, Sharing
@@ -94,15 +96,15 @@ class StageVerdict:
         """What every pathway of a closed stage has learned in the end."""
         return converged_pathways(self.modes, self.d_eff)
 
-    def with_edges(self, sharing: Sharing | str, edges: EdgeData) -> StageVerdict:
+    def with_edges(self, sharing: Sharing | str, edges: Callable[[], EdgeData]) -> StageVerdict:
         """Return the verdict on pathways that share edges, or have unequally many of them.
 
         Args:
             sharing: How they share edges, or why no list says it.
-            edges: The edges, and what drives them.
+            edges: Returns the edges, and what drives them: asked where no list says it.
         """
         if isinstance(sharing, str):
-            decision = Diagonality.of(edges)
+            decision = Diagonality.of(edges())
             proven = decision.outcome is Truth.PROVEN
             level = Level.COUPLED_MODES if proven else Level.COUPLED_MATRICES
             reasons = (decision.reason, sharing)

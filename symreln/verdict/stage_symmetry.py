@@ -42,29 +42,26 @@ class StageSymmetry:
         self._search = search
         self._pairs: dict[Pair, Pair] = {}
         self._invariants: list[tuple[tuple, ...]] | None = None
-        self.originals: list[int] = []
-        self.symmetries: list[Symmetry | None] = []
-        self._match_pathways()
+        self.originals = list(range(len(self._members)))
+        self.symmetries: list[Symmetry | None] = [None for _ in self._members]
+        if search is not None:
+            self._match_pathways(search)
 
     @classmethod
     def trivial(cls, count: int) -> StageSymmetry:
         """Return no symmetries between ``count`` pathways."""
         return cls(range(count), None)
 
-    def _match_pathways(self) -> None:
+    def _match_pathways(self, search: SymmetrySearch) -> None:
         firsts: list[int] = []
         for p, member in enumerate(self._members):
-            original, symmetry = p, None
-            if self._search is not None and len(self._members) > 1:
-                for known in firsts:
-                    symmetry = self._search.find([self._members[known]], [member])
-                    if symmetry is not None:
-                        original = known
-                        break
-                else:
-                    firsts.append(p)
-            self.originals.append(original)
-            self.symmetries.append(symmetry)
+            for known in firsts:
+                symmetry = search.find([self._members[known]], [member])
+                if symmetry is not None:
+                    self.originals[p], self.symmetries[p] = known, symmetry
+                    break
+            else:
+                firsts.append(p)
 
     def settle(self, spectra: Sequence[JointSpectrum]) -> None:
         """Take note of the classes, which symmetries of pairs must not mix up.
@@ -72,6 +69,8 @@ class StageSymmetry:
         Where two classes of a pathway have the same joint eigenvalues, a symmetry need not map
         class to class; then every pair is treated by itself.
         """
+        if self._search is None:
+            return
         found: list[tuple[tuple, ...]] = []
         for p, spectrum in enumerate(spectra):
             original = self.originals[p]
@@ -80,7 +79,7 @@ class StageSymmetry:
         self._invariants = found if distinct else None
         if distinct and not all(self._fits(s) for s in self.symmetries if s is not None):
             self._invariants = None
-        self._match_pairs()
+        self._match_pairs(self._search)
 
     @property
     def ordered_pairs(self) -> list[Pair]:
@@ -88,29 +87,29 @@ class StageSymmetry:
         size = range(len(self._members))
         return [(p, j) for p in size for j in size if p != j]
 
-    def _match_pairs(self) -> None:
+    def _match_pairs(self, search: SymmetrySearch) -> None:
         self._pairs = {}
         for p, symmetry in enumerate(self.symmetries):
             others = [j for j in range(len(self._members)) if j != p]
             if symmetry is None or self._invariants is None:
-                self._match_sources(p, others)
+                self._match_sources(search, p, others)
                 continue
             for j in others:
                 before = (self.originals[p], self._image(symmetry).index(j))
                 self._pairs[p, j] = self._pairs[before]
 
-    def _match_sources(self, p: int, others: list[int]) -> None:
+    def _match_sources(self, search: SymmetrySearch, p: int, others: list[int]) -> None:
         """Find pairs (p, j) and (p, j') that are alike."""
         firsts: list[int] = []
         for j in others:
             self._pairs[p, j] = (p, j)
-            if self._search is None or self._invariants is None or len(others) < 2:
+            if self._invariants is None or len(others) < 2:
                 continue
             ends = [self._members[p], self._members[j]]
-            if not self._search.meet(*ends):
+            if not search.meet(*ends):
                 continue  # they do not couple, so there is nothing to share
             for known in firsts:
-                symmetry = self._search.find([self._members[p], self._members[known]], ends)
+                symmetry = search.find([self._members[p], self._members[known]], ends)
                 if symmetry is not None and self._fits(symmetry):
                     self._pairs[p, j] = (p, known)
                     break
@@ -131,7 +130,7 @@ class StageSymmetry:
 
     def origin(self, p: int, j: int) -> Pair:
         """Return the pair that this one is like, which may be itself."""
-        return self._pairs[p, j]
+        return self._pairs.get((p, j), (p, j))
 
     def followed(self, before: int, a: int, after: int) -> int:
         """Return the class of pathway ``after`` with the invariants of a class of ``before``."""
