@@ -100,10 +100,10 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
             )
         )
         goal = left
-    driven = drivers(stages)
+    driven = drivers(stages) if len(stages) > 1 else {}
     return Derivation(
         spec=spec,
-        stages=_starting(stages, driven),
+        stages=_starting(stages, driven) if driven else tuple(stages),
         drivers=driven,
         search=search,
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),

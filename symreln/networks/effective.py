@@ -138,21 +138,20 @@ class EffectiveDataset:
             terms = max(len(matrix.terms), len(matrix.denominator))
             bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
             bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
-            start = f"{name} of pathway '{self.pathway.name}' has entries of up to"
             if terms > MOST_TERMS:
-                msg = (
-                    f"{start} {terms} terms in {len(matrix.parameters)} parameters, and "
-                    f"{MOST_TERMS} are the most that is derived from. Give some of the parameters "
-                    "as numbers, or take data and gains of a lower degree"
-                )
-                raise LimitReachedError(msg)
-            if terms * bits > MOST_BITS:
-                msg = (
-                    f"{start} {terms} terms with integers of {_digits(bits)} digits, and "
-                    f"{_digits(MOST_BITS)} digits in all are the most that is derived from. Round "
-                    "the data, or scale them so that they share a denominator"
-                )
-                raise LimitReachedError(msg)
+                size, most = f"in {len(matrix.parameters)} parameters", f"{MOST_TERMS}"
+                mend = "Give some of the parameters as numbers, or data and gains of a lower degree"
+            elif terms * bits > MOST_BITS:
+                size = f"with integers of {_digits(bits)} digits"
+                most = f"{_digits(MOST_BITS)} digits in all"
+                mend = "Round the data, or scale them so that they share a denominator"
+            else:
+                continue
+            msg = (
+                f"{name} of pathway '{self.pathway.name}' has entries of up to {terms} terms "
+                f"{size}, and {most} are the most that is derived from. {mend}"
+            )
+            raise LimitReachedError(msg)
 
     def mapped(self, symmetry: Symmetry, pathway: PathwaySpec) -> EffectiveDataset:
         """Return the effective dataset of a pathway to which a symmetry maps this one."""

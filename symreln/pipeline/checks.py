@@ -24,7 +24,7 @@ from symreln.verifier import verify
 
 def derivation_steps(
     derivation: Derivation,
-    begin: Callable[[Derivation], object] = lambda _: None,
+    begin: Callable[[Derivation], object] | None = None,
     *,
     carried: bool = False,
 ) -> tuple[Step, ...]:
@@ -42,7 +42,8 @@ def derivation_steps(
     proof = derivation.ask(certificate)
     verified = offer(verify, proof) if proof is not None else lambda: None
     try:
-        begin(derivation)
+        if begin is not None:
+            begin(derivation)
         steps = _steps(derivation, carried=carried)
     except Exception:
         verified()  # what it refuses is said first

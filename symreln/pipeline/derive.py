@@ -21,7 +21,7 @@ def with_pathways(spec: Spec) -> Spec:
 
 
 @phase("deriving")
-def derive(spec: Spec, begin: Callable[[Derivation], object] = lambda _: None) -> Derivation:
+def derive(spec: Spec, begin: Callable[[Derivation], object] | None = None) -> Derivation:
     """Derive the dynamics of every pathway of a spec.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a

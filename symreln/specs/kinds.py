@@ -204,9 +204,10 @@ def _gate(value: object, info: ValidationInfo) -> Written:
         values = gate_of_text(written, data.labels, data.samples)
     else:
         what, values = "a gate", _gate_of_list(written, data.samples, asked.declared)
-    fits, expected = any(values) or info.data.get("then"), "a gate open on at least one sample"
-    need(fits, f"{what} that is 0 on every sample", expected, _label_values(data))
-    return Written(values=values, text=_text(written))
+    if any(values) or info.data.get("then"):
+        return Written(values=values, text=_text(written))
+    expected = "a gate open on at least one sample"
+    raise Finding(f"{what} that is 0 on every sample", expected, _label_values(data))
 
 
 def _label_values(data: Dataset) -> str:

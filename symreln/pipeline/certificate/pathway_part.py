@@ -16,7 +16,7 @@ from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass
-from symreln.networks.symmetry import Symmetry
+from symreln.networks.symmetry import Symmetry, SymmetrySearch
 from symreln.pipeline.certificate.texts import Json, Texts
 from symreln.specs.spec import PathwaySpec
 from symreln.verdict.judge import Level
@@ -31,7 +31,8 @@ Coefficients = tuple[Scalar, ...]
 
 def pathways_part(derivation: Derivation) -> Json:
     """Return the part on a derivation's first gates."""
-    symmetries, like = _symmetries(derivation)
+    search = derivation.search
+    symmetries, like = ([], {}) if search is None else _symmetries(derivation, search)
     maps = [_maps(stage) for stage in derivation.stages]
     kept = all(
         _keeps(s, stage, found)
@@ -65,7 +66,7 @@ def pathways_part(derivation: Derivation) -> Json:
 # -- symmetries -----------------------------------------------------------------------------------
 
 
-def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], _Likeness]:
+def _symmetries(derivation: Derivation, search: SymmetrySearch) -> tuple[list[Symmetry], _Likeness]:
     """Return symmetries, and for every image of which pathway it is one."""
     orbits: dict[int, list[PathwayDerivation]] = {}
     for pathway in derivation.pathways:
@@ -73,13 +74,11 @@ def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], _Likeness]:
         own = id(pathway.effective if image is None else image.original)
         orbits.setdefault(own, []).append(pathway)
     turning = [orbit for orbit in orbits.values() if len(orbit) > 1]
-    if not turning or derivation.search is None:
-        return [], {}
     found: list[Symmetry] = []
     like: _Likeness = {}
     for orbit in turning:
         places = [p.number - 1 for p in orbit]
-        circle = derivation.search.find(places, [*places[1:], places[0]])
+        circle = search.find(places, [*places[1:], places[0]])
         if circle is not None:
             like |= {b: (a, len(found)) for a, b in pairwise(places)}
             found.append(circle)
