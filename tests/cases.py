@@ -167,6 +167,7 @@ CASES: tuple[Case, ...] = (
     ),
     *(contextual_case(8, C, f"contextual-{C}") for C in (3, 4, 5)),
     *(contextual_case(4, C, contextual_tables(4, C)) for C in (3, 4, 6)),
+    *map(hierarchy_case, (2, 16, 32)),
 )
 
 

@@ -10,9 +10,7 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.exact.linear import (
-    characteristic,
     coordinates,
-    evaluate,
     inverse,
     projected,
     pseudo_inverse,
@@ -79,18 +77,6 @@ def test_rank_against_numpy_at_a_generic_point() -> None:
         # Small numbers at a point without meaning: its rank is the generic one.
         point = {name: Fraction(17, 13 + index) for index, name in enumerate(names)}
         assert rank(a) == np.linalg.matrix_rank(a.substitute(point).to_numpy()), seed
-
-
-def test_characteristic_polynomials_vanish_on_their_matrix() -> None:
-    for seed in range(40):
-        random = Random(seed)
-        names = ((), ("c",), ("a", "b"))[seed % 3]
-        size = random.randint(1, 4)
-        a = parametric_matrix(random, size, size, names).scale(Fraction(1, 3))
-        coefficients = characteristic(a)
-        assert len(coefficients) == size + 1
-        assert coefficients[-1] == 1
-        assert evaluate(coefficients, a, ExactMatrix.identity(size, names)).is_zero
 
 
 # -- polynomials ----------------------------------------------------------------------------------

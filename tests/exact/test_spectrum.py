@@ -9,84 +9,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
-import symreln as sr
 from symreln.exact.linear import evaluate, rank, right_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.task_library.structures import hierarchy
 from tests.strategies import parametric_pair, random_pair, rational_point
 
-
-def correlations(x: ExactMatrix, y: ExactMatrix) -> tuple[ExactMatrix, ExactMatrix]:
-    per_sample = Fraction(1, x.shape[1])
-    return (y @ x.T).scale(per_sample), (x @ x.T).scale(per_sample)
-
-
-def summary(spectrum: JointSpectrum, **assumptions: bool) -> list[tuple[str, str, int]]:
-    symbols = {name: sp.Symbol(name, **assumptions) for name in spectrum.parameters}
-    return [
-        (str(mode.s.to_sympy(symbols)), str(mode.d.to_sympy(symbols)), mode.multiplicity)
-        for mode in spectrum.modes
-    ]
-
-
 # -- known answers --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("items", [2, 8, 16, 32])
-def test_the_hierarchy_of_saxe_2019(items: int) -> None:
-    """One-hot items, tree features: s² = (2n - 1)/n², then (n/2^{l-1} - 1)/n², 2^{l-1} times.
-
-    Two items share as many features as they have common ancestors, so YᵀY is constant on the
-    levels of the tree; the mode of a split at level l sums the block sizes n/2^l + … + 1.
-    """
-    y = ExactMatrix.from_rows(hierarchy(items).tolist())
-    spectrum = joint_spectrum(*correlations(ExactMatrix.identity(items), y))
-    found = [
-        (mode.s.scalar, mode.d.scalar, mode.multiplicity, mode.s.is_sqrt) for mode in spectrum.modes
-    ]
-    expected = [(Fraction(2 * items - 1, items**2), Fraction(1, items), 1, True)]
-    level = 1
-    while 2 ** (level - 1) < items:
-        s_squared = Fraction(items // 2 ** (level - 1) - 1, items**2)
-        expected.append((s_squared, Fraction(1, items), 2 ** (level - 1), True))
-        level += 1
-    assert spectrum.commutes
-    assert found == expected
-
-
-def xor(gate: list[int]) -> JointSpectrum:
-    delta = Scalar.symbol("Delta", ("Delta",))
-    x = ExactMatrix.from_rows(
-        [[1, 1, -1, -1], [1, -1, 1, -1], [delta, -delta, -delta, delta]], ("Delta",)
-    )
-    y = ExactMatrix.from_rows([[1, -1, -1, 1]], ("Delta",))
-    return joint_spectrum(*correlations(x.masked(columns=gate), y.masked(columns=gate)))
-
-
-def test_xor_with_delta_as_a_symbol() -> None:
-    """All samples: only Delta is of use. One sample: x itself, s = |x|/4, d = |x|²/4."""
-    linear = xor([0, 1, 2, 3])
-    assert summary(linear, nonnegative=True) == [("Delta", "Delta**2", 1), ("0", "1", 2)]
-    assert summary(linear, real=True)[0] == ("Abs(Delta)", "Delta**2", 1)
-    single = summary(xor([0]), nonnegative=True)
-    assert single == [("sqrt(Delta**2 + 2)/4", "Delta**2/4 + 1/2", 1), ("0", "0", 2)]
-
-
-def test_the_contextual_task_with_c_as_a_symbol() -> None:
-    """Known numbers of the three-context task, for all c at once."""
-    data = sr.load("contextual-3").dataset
-    x, y = data.inputs, data.targets
-    assert summary(joint_spectrum(*correlations(x, y)), positive=True) == [
-        ("sqrt(120*c**2 + 45)/12", "c**2/3 + 1/8", 1),
-        ("sqrt(30)*c/12", "c**2/3", 2),
-        ("sqrt(21)/12", "1/8", 1),
-        ("1/4", "1/8", 2),
-        ("sqrt(3)/12", "1/8", 4),
-        ("0", "0", 1),
-    ]
 
 
 @pytest.mark.parametrize("names", [(), ("c",)])
@@ -107,20 +37,6 @@ def test_classes_that_only_sigma_x_separates_are_written_through_m(names: tuple)
     assert sorted(str(c.d[0]) for c in spectrum.classes) == ["1", "2"]
     assert all(c.operator.weight_x.is_zero and c.d[1].is_zero for c in spectrum.classes)
     assert spectrum.classes[0].minpoly == spectrum.classes[1].minpoly
-
-
-def test_a_refuted_pair_has_a_witness() -> None:
-    sigma_yx = ExactMatrix.from_rows([[1, 0], [0, 2]])
-    sigma_x = ExactMatrix.from_rows([[2, 1], [1, 2]])
-    spectrum = joint_spectrum(sigma_yx, sigma_x)
-    found = spectrum.commutator
-    assert found is not None
-    m = sigma_yx.T @ sigma_yx
-    difference = m @ sigma_x - sigma_x @ m
-    assert (found.row, found.column, found.value) == next(difference.nonzero())
-    assert (found.row, found.column, found.value) == (0, 1, -3)
-    assert found.relative_norm_squared == Fraction(18, 4 + 1 + 16 + 64)
-    assert [mode.d for mode in spectrum.modes] == [None, None]
 
 
 # -- exact identities -----------------------------------------------------------------------------
