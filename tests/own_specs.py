@@ -48,26 +48,23 @@ def path(name: str, gate: Any = "all", **more: Any) -> Tables:
     return {"name": name, "gate": gate, **more}
 
 
-def chain(*gates: Any, **network: Any) -> Tables:
-    """Parallel chains of three edges from all inputs to all outputs, one a gate."""
-    nodes = [{"name": "x", "inputs": "all"}, {"name": "y", "outputs": "all"}]
-    edges = []
-    for n, gate in enumerate(gates):
-        nodes += [{"name": f"a{n}", "gate": gate}, {"name": f"b{n}"}]
-        edges += [
-            {"from": "x", "to": f"a{n}"},
-            {"from": f"a{n}", "to": f"b{n}"},
-            {"from": f"b{n}", "to": "y"},
-        ]
+def drawn(edges: str, data: Tables, gates: Tables | None = None, **network: Any) -> Tables:
+    """A graph of edges "from to", from nodes x to nodes y; gates by node and by edge."""
+    ends = [text.split() for text in edges.split(", ")]
+    kinds = {"x": {"inputs": "all"}, "y": {"outputs": "all"}}
+    gated = {each: {"gate": gate} for each, gate in (gates or {}).items()}
+    names = dict.fromkeys(name for end in ends for name in end)
     return {
-        "dataset": {"X": UNIT, "Y": [[3, 0, 1], [0, 2, 0]]},
-        "node": nodes,
-        "edge": edges,
-        "network": {**SMALL, "hidden": 6, "init_std": "1/10", "learning_rate": "1/10", **network},
+        "dataset": data,
+        "node": [{"name": n} | kinds.get(n[0], {}) | gated.get(n, {}) for n in names],
+        "edge": [{"from": a, "to": b} | gated.get(f"{a} {b}", {}) for a, b in ends],
+        "network": SMALL | network,
     }
 
 
 UNIT = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+THREE = {"X": UNIT, "Y": [[3, 0, 1], [0, 2, 0]]}
+CHAIN = {"hidden": 6, "init_std": "1/10", "learning_rate": "1/10", "activation": "linear"}
 CLOSED = [path("one", [1, 1, 0]), path("two", [0, 1, 1])]
 
 #: Specs of our own, by name.
@@ -121,6 +118,8 @@ OWN: dict[str, Tables] = {
     # widths
     "narrow": hierarchy(hidden=2),
     # graphs
-    "chain": chain("all", activation="linear"),
-    "two-chains": chain([1, 1, 0], [0, 1, 1], activation="linear"),
+    "chain": drawn("x a, a b, b y", THREE, **CHAIN),
+    "two-chains": drawn(
+        "x a, a b, b y, x c, c d, d y", THREE, {"a": [1, 1, 0], "c": [0, 1, 1]}, **CHAIN
+    ),
 }

@@ -32,7 +32,7 @@ from symreln.report import html
 from tests.cases import derived
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
-from tests.own_specs import OWN
+from tests.own_specs import OWN, drawn
 
 S, D = sp.symbols("s d", positive=True)
 LAWS: dict[str, Law] = {
@@ -227,17 +227,7 @@ def test_edges_whose_modes_stay_coupled_say_their_equation():
 
 
 def load_with_skip(x: list[list[int]]) -> sr.Spec:
-    return sr.load(
-        {
-            "dataset": {"X": x, "Y": [[2, 1, 2, 1], [1, 2, 1, 2]]},
-            "node": [
-                {"name": "x", "inputs": "all"},
-                {"name": "h", "size": 2},
-                {"name": "y", "outputs": "all"},
-            ],
-            "edge": [{"from": a, "to": b} for a, b in ("xh", "hy", "xy")],
-        }
-    )
+    return sr.load(drawn("x h, h y, x y", {"X": x, "Y": [[2, 1, 2, 1], [1, 2, 1, 2]]}))
 
 
 def test_a_witness_that_is_symmetric_goes_red():

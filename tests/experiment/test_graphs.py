@@ -10,42 +10,27 @@ from symreln.cli.main import _guarded
 from symreln.errors import NotSupportedError
 from symreln.experiment.training import gated_network, training_settings
 from symreln.train.trainers import train_gated_network
-from tests.own_specs import SMALL
+from tests.own_specs import drawn
 
 HALVES = {
     "X": [["1", "0", "1", "0"], ["0", "1", "0", "1"]],
     "Y": [["3", "0", "3", "0"], ["0", "2", "0", "2"]],
     "labels": {"half": [1, 1, 2, 2]},
 }
-NETWORK = SMALL | {"hidden": 60, "init_std": "1/50", "loss": "mean", "steps": 300}
-KINDS = {"in": {"inputs": [0, 1]}, "out": {"outputs": [0, 1]}, "hidden": {}}
-#: Nodes "name kind [gate]" and edges "from to [gate]".
+NETWORK = {"hidden": 60, "init_std": "1/50", "loss": "mean", "steps": 300}
+#: Edges, and gates of nodes and of edges.
 GRAPHS = {
-    "chain of three": ("x in, a hidden, b hidden, y out", "x a, a b, b y"),
-    "parallel": ("x in, a hidden, b hidden, y out", "x a, a y, x b, b y"),
-    "shared first edge": ("x in, a hidden, y out half == 1, z out half == 2", "x a, a y, a z"),
-    "skip": ("x in, a hidden, b hidden, y out", "x a, a b, b y, a y half == 2"),
-    "lengths": ("x in, a hidden, y out", "x a half == 1, a y half == 1, x y half == 2"),
+    "chain of three": ("x a, a b, b y", {}),
+    "parallel": ("x a, a y, x b, b y", {}),
+    "shared first edge": ("x a, a y1, a y2", {"y1": "half == 1", "y2": "half == 2"}),
+    "skip": ("x a, a b, b y, a y", {"a y": "half == 2"}),
+    "lengths": ("x a, a y, x y", {"x a": "half == 1", "a y": "half == 1", "x y": "half == 2"}),
 }
 
 
-def spec_of(name: str, data=HALVES, **network) -> sr.Spec:
-    entries = []
-    for text in GRAPHS[name]:
-        entries.append([each.split(" ", 2) for each in text.split(", ")])
-    nodes, edges = entries
-    gated = [{"gate": each[2]} if len(each) > 2 else {} for each in (*nodes, *edges)]
-    tables = [{"name": n, **KINDS[k]} for n, k, *_ in nodes]
-    tables += [{"from": a, "to": b} for a, b, *_ in edges]
-    tables = [table | gate for table, gate in zip(tables, gated, strict=True)]
-    return sr.load(
-        {
-            "dataset": data,
-            "node": tables[: len(nodes)],
-            "edge": tables[len(nodes) :],
-            "network": {**NETWORK, **network},
-        }
-    )
+def spec_of(name: str, **network) -> sr.Spec:
+    edges, gates = GRAPHS[name]
+    return sr.load(drawn(edges, HALVES, gates, **NETWORK | network))
 
 
 def validated(name: str, seeds: int = 4, **network) -> sr.Validation:

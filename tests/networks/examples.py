@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -149,22 +148,6 @@ def spec_of(data: EdgeData, **more: object) -> Spec:
     """The spec of a graph on its data, as the door makes it."""
     pathways = tuple(PathwaySpec.along(data.graph, path) for path in data.paths)
     return Spec(dataset=data.dataset, pathways=pathways, graph=data.graph, **more)  # type: ignore[arg-type]
-
-
-def chain_spec(depth: int) -> Spec:
-    """One pathway of so many edges on correlations that commute: s = 3/2, 1/2, d = 1/2."""
-    hidden = [{"name": f"h{n}", "size": 3} for n in range(1, depth)]
-    names = ["x", *(node["name"] for node in hidden), "y"]
-    return load(
-        {
-            "dataset": {
-                "X": [["1", "0", "1", "0"], ["0", "1", "0", "1"]],
-                "Y": [["2", "1", "2", "1"], ["1", "2", "1", "2"]],
-            },
-            "node": [{"name": "x", "inputs": "all"}, *hidden, {"name": "y", "outputs": "all"}],
-            "edge": [{"from": a, "to": b} for a, b in pairwise(names)],
-        }
-    )
 
 
 def shared_spec() -> Spec:

@@ -15,8 +15,8 @@ import symreln as sr
 from symreln.exact.truth import Truth
 from symreln.report import html
 from symreln.specs.spec import Spec
-from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
-from tests.own_specs import SMALL
+from tests.networks.examples import random_data, shared_spec, spec_of
+from tests.own_specs import drawn
 from tests.strategies import seeds
 
 TABLES = {
@@ -52,19 +52,14 @@ IRREGULAR = {
 }
 
 
-def drawn(edges: str, x: list[list[int]] = WHITE, **network: object) -> Spec:
-    ends = [text.split() for text in edges.split(", ")]
-    names = dict.fromkeys(name for end in ends for name in end)
-    kinds: dict[str, dict[str, object]] = {"x": {"inputs": "all"}, "y": {"outputs": "all"}}
-    small = SMALL | {"hidden": 4, "init_std": "1/4", "loss": "mean", "steps": 50}
-    return sr.load(
-        {
-            "dataset": {"X": x, "Y": TARGETS},
-            "node": [{"name": n, **kinds.get(n, {"size": 4})} for n in names],
-            "edge": [{"from": a, "to": b} for a, b in ends],
-            "network": small | network,
-        }
-    )
+def graph_of(edges: str, x: list[list[int]] = WHITE) -> Spec:
+    small = {"hidden": 4, "init_std": "1/4", "loss": "mean", "steps": 50}
+    return sr.load(drawn(edges, {"X": x, "Y": TARGETS}, **small))
+
+
+def chain(depth: int) -> str:
+    """The edges of one pathway of so many."""
+    return ", ".join(f"{a} {b}" for a, b in pairwise(["x", *"abcd"[: depth - 1], "y"]))
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -106,7 +101,7 @@ def test_pathways_as_a_graph_have_the_same_modes_and_verdict(name: str):
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_a_chain_is_closed_by_the_law_of_its_depth(depth: int):
-    found = sr.derive(chain_spec(depth))
+    found = sr.derive(graph_of(chain(depth)))
     names = {1: "shallow", 2: "two-layer balanced"}
     assert found.level is sr.Level.CLOSED
     assert {mode.family for mode in found.modes} == {names.get(depth, "depth L balanced")}
@@ -128,7 +123,7 @@ def test_sharing_divides_time_by_the_gain():
 @pytest.mark.parametrize("edges", IRREGULAR)
 @pytest.mark.parametrize("x", [WHITE, MIXED])
 def test_edges_without_one_equation_are_integrated(edges: str, x: list[list[int]]):
-    found = sr.derive(drawn(edges, x))
+    found = sr.derive(graph_of(edges, x))
     level = sr.Level.COUPLED_MODES if x is WHITE else sr.Level.COUPLED_MATRICES
     assert found.level is level
     assert IRREGULAR[edges] in found.verdict.reasons[-1]
@@ -143,9 +138,7 @@ def test_edges_without_one_equation_are_integrated(edges: str, x: list[list[int]
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_a_chain_whose_modes_do_not_close_keeps_its_matrices(depth: int):
-    names = ["x", *"abcd"[: depth - 1], "y"]
-    edges = ", ".join(f"{a} {b}" for a, b in pairwise(names))
-    found = sr.derive(drawn(edges, MIXED))
+    found = sr.derive(graph_of(chain(depth), MIXED))
     assert found.level is sr.Level.COUPLED_MATRICES
     assert "not diagonalisable" in found.verdict.reasons[0]
     losses = found.evaluate(np.arange(50.0)).loss
