@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from symreln.claims.balls import half_time
 from symreln.claims.derivation import Driver
 from symreln.claims.head_start import ModeLaws
 from symreln.claims.later_stages import head_starts_of
-from symreln.claims.probes import mode_bases, probe_bases
+from symreln.claims.probes import probe_bases
 from symreln.errors import NoClosedFormError, SpecError
 from symreln.exact.enclosure import precision
 from symreln.laws.ops import NUMPY
 from symreln.laws.sigmoid_drive import evaluated_factor
 from tests.cases import derived
+from tests.laws.full_flow import GatedNetwork
 from tests.own_specs import LINEAR, own, path
 
 #: π̃₀ of the three levels of a context's tree, of C = 3 (theory.md, 10).
@@ -146,53 +148,30 @@ IN_CONTEXTS = ([2, 3, -2, -1, 3, -1], [-2, 2, -2, -1, 1, 0], [-3, -3, 3, 2, 2, 0
 CONTEXTS = 3
 
 
-def turned(
-    weight: int, steps: int, std: str = "1/10000", items=ITEMS, in_contexts=IN_CONTEXTS, more=()
-) -> sr.Derivation:
-    """Return the derivation of these data, targets of the items weighted."""
+def turned(std: str) -> sr.Derivation:
+    """Return the derivation of these data."""
     targets = [
-        [weight * item + own for item, own in zip(each * CONTEXTS, row, strict=True)]
-        for each, row in zip(items, in_contexts, strict=True)
+        [item + own for item, own in zip(each * CONTEXTS, row, strict=True)]
+        for each, row in zip(ITEMS, IN_CONTEXTS, strict=True)
     ]
-    network = LINEAR | {"hidden": 100, "init_std": std, "learning_rate": "1/200", "steps": steps}
+    network = LINEAR | {"hidden": 100, "init_std": std, "learning_rate": "1/200", "steps": 3000}
     later = path("off", "context != 1", stage=2)
     inputs = [[1, 0] * CONTEXTS, [0, 1] * CONTEXTS]
-    tables = own(inputs, targets, path("common"), later, *more, network=network)
+    tables = own(inputs, targets, path("common"), later, network=network)
     tables["dataset"]["labels"] = {"context": [1, 1, 2, 2, 3, 3]}
     return sr.derive(sr.load(tables))
 
 
-def trained(derivation: sr.Derivation) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Train the two pathways by gradient descent: the loss, and uᵀ W v of every mode.
+def trained(derivation: sr.Derivation) -> np.ndarray:
+    """Train the two pathways by gradient descent: the loss.
 
     From weights that are as large in all directions, Q Qᵀ = 2 π₀: the mean of random ones.
     """
-    spec, size = derivation.spec, np.sqrt(2 * float(derivation.strength0))
-    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    rate, (n_x, count), n_y = float(1 / derivation.tau), inputs.shape, len(targets)
-    gates = [
-        np.isin(np.arange(count), p.effective.pathway.open_samples) for p in derivation.pathways
-    ]
-    units = size * np.eye(n_x + n_y)
-    weights = [(units[:, :n_x], units[n_x:]) for _ in gates]
-    modes = [
-        (place, label, u, v)
-        for place, pathway in enumerate(derivation.pathways)
-        for label, (u, v) in mode_bases(pathway).items()
-    ]
-    losses, strengths = [], {label: [] for _, label, *_ in modes}
-    for _ in range(spec.network.steps):
-        left, moved = targets, []
-        for gate, (w1, w2) in zip(gates, weights, strict=True):  # a later stage sees the earlier
-            left = left - w2 @ w1 @ (inputs * gate)
-            error = left @ (inputs * gate).T / count
-            moved.append((w1 + rate * w2.T @ error, w2 + rate * error @ w1.T))
-        losses.append((left**2).sum() / (2 * count))
-        for place, label, u, v in modes:
-            w1, w2 = weights[place]
-            strengths[label].append(np.trace(u.T @ w2 @ w1 @ v) / v.shape[1])
-        weights = moved
-    return np.array(losses), {label: np.array(found) for label, found in strengths.items()}
+    network = GatedNetwork.of(derivation.spec, staged=True)
+    n_x = len(network.x)
+    units = np.sqrt(2 * float(derivation.strength0)) * np.eye(n_x + len(network.y))
+    steps = network.descent(2 * [(units[:, :n_x], units[n_x:])], float(derivation.tau))
+    return np.array([network.loss(w) for w in islice(steps, derivation.spec.network.steps)])
 
 
 def test_what_drives_nothing_at_the_declared_values_drives_nothing():
@@ -217,12 +196,12 @@ def test_what_drives_nothing_at_the_declared_values_drives_nothing():
     assert driven.driven_by[0] == "pi_1_1"
 
 
-@pytest.mark.parametrize(("std", "weight"), [("1/10000", 1), ("2/5", 1)])
-def test_modes_that_several_earlier_ones_drive_are_integrated(std, weight):
+@pytest.mark.parametrize("std", ["1/10000", "2/5"])
+def test_modes_that_several_earlier_ones_drive_are_integrated(std):
     """No formula has the right limit of small weights; by gradient descent the reduction is."""
-    derivation = turned(weight, 3000, std)
+    derivation = turned(std)
     found = derivation.evaluate()
-    losses, _ = trained(derivation)
+    losses = trained(derivation)
     assert found.judged == "reduced"
     assert found.closed_loss is None
     assert [m.label for m in found.modes if m.closed is not None] == ["pi_1_1", "pi_1_2"]

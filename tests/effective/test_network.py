@@ -14,6 +14,8 @@ from symreln.effective.descent import Descent
 from symreln.effective.gate_flows import gate_flows, state_lines
 from symreln.effective.network import EffectiveNetwork, Way, effective_network
 from symreln.laws.early_phase import EarlyMode, followed
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
 from tests.laws.test_early_phase import placed
 
 XOR = np.array([[1.0, -1, 1, -1], [1, -1, -1, 1]]), np.array([[1.0, 1, -1, -1]])
@@ -27,23 +29,16 @@ def hierarchy() -> tuple[np.ndarray, np.ndarray]:
     return x, np.array([[1.0, 1, 1, 1], [1, 0, 1, 0], [1, 0, 0, 0]])
 
 
-def turned(parts: np.ndarray) -> np.ndarray:
-    return parts.swapaxes(-1, -2)
-
-
 def trained(x: np.ndarray, y: np.ndarray, how: Descent, seeds: int) -> np.ndarray:
-    """Train whole networks, step by step, in the plainest way; return the mean loss."""
-    draws = [np.random.default_rng(1000 + seed) for seed in range(seeds)]
-    w = how.init_std[0] * np.array([each.standard_normal((how.hidden, len(x))) for each in draws])
-    b = how.init_std[1] * np.array([each.standard_normal((len(y), how.hidden)) for each in draws])
-    losses = []
-    for _ in range(how.steps):
-        seen = np.maximum(w @ x, 0)
-        error = (y - b @ seen) / x.shape[1]
-        losses.append(0.5 * x.shape[1] * np.square(error).sum() / seeds)
-        moved = (turned(b) @ error * (seen > 0)) @ x.T
-        b, w = b + how.step * error @ turned(seen), w + how.step * moved
-    return np.array(losses)
+    """Train whole networks; return the mean loss."""
+    settings = TrainingSettings(
+        hidden=how.hidden,
+        init_std=how.init_std,
+        learning_rate=how.step,
+        loss="mean",
+        steps=how.steps,
+    )
+    return train_network(x, y, settings, seeds=seeds, rng=1000).mean_loss
 
 
 def made(x: np.ndarray, y: np.ndarray, how: Descent, **changed: object) -> EffectiveNetwork:

@@ -7,7 +7,7 @@ Its numbers are independent of the package: sample by sample, no spectrum, no ba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -93,6 +93,13 @@ class GatedNetwork:
     def loss(self, weights: Weights) -> float:
         left = self.y - sum(self.written(p, pair) for p, pair in enumerate(weights))
         return float(np.sum(left**2)) / (2 * self.y.shape[1])
+
+    def descent(self, weights: Weights, tau: float) -> Iterator[Weights]:
+        """Weights at every step of gradient descent."""
+        while True:
+            yield weights
+            moved = zip(weights, self.derivative(weights), strict=True)
+            weights = [(a + da / tau, b + db / tau) for (a, b), (da, db) in moved]
 
     def flow(self, start: Weights, times: np.ndarray, tau: float = 1.0) -> list[Weights]:
         """Weights at the times, from ``start`` at times[0]."""

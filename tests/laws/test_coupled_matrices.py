@@ -6,7 +6,7 @@ The second route is written out in :mod:`tests.laws.full_flow`: every weight, sa
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 import mpmath
 import numpy as np
@@ -14,10 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import symreln as sr
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.shared_blocks import _Tied, tie
 from symreln.laws.spans import orthonormal_span
 from tests.laws.full_flow import GatedNetwork, Weights, gated_data
+from tests.own_specs import path, task
 
 TAU, GRAM = 2.0, 1e-3
 TIMES = np.linspace(0, 60, 7)
@@ -72,21 +74,12 @@ MASKS = two_pathways(
 
 def contexts(items: int, count: int, staged: bool, gain: float = 1.0) -> GatedNetwork:
     """Items of a hierarchy in contexts as the paper has them; the last context has a gain."""
-    context, item = np.divmod(np.arange(items * count), items)
-    sizes = [items >> level for level in range(items.bit_length())]
-    tree = np.vstack([np.kron(np.eye(items // size), np.ones(size)) for size in sizes])
-    y = np.vstack([tree[:, item], *(tree[:, item] * (context == k) for k in range(count))])
-    gates = np.array([np.ones(items * count), *(1.0 * (context != k) for k in range(count))])
-    gates[-1] *= gain
-    return GatedNetwork(
-        x=np.vstack([np.eye(items)[:, item], np.eye(count)[:, context]]),
-        y=y,
-        gates=gates,
-        inputs=(tuple(range(items)), *(tuple(range(items + count)),) * count),
-        outputs=(tuple(range(len(y))),) * (count + 1),
-        stages=(1,) + (2,) * count,
-        staged=staged,
-    )
+    data = {"task": "contextual", "items": items, "contexts": count, "context_scale": 1}
+    others = path("off", "context != {context}", each="context", stage=2)
+    spec = sr.load(task(data, path("common", inputs="items"), others))
+    network = GatedNetwork.of(spec, staged=staged)
+    network.gates[-1] *= gain
+    return network
 
 
 def copied(network: GatedNetwork, m: int) -> GatedNetwork:
@@ -166,11 +159,9 @@ def assert_all_routes(network: GatedNetwork, times: np.ndarray = TIMES) -> None:
     flow = network.flow(start, times, TAU)
     assert_same(network, system.trajectory(times, probes), flow)
     assert_same(network, system.flow().trajectory(times, system.functionals(probes)), flow)
-    weights, steps = start, []
-    while len(steps) < 40 and network.loss(weights) <= 2 * network.loss(start):  # else it diverges
-        steps.append(weights)
-        moved = zip(weights, network.derivative(weights), strict=True)
-        weights = [(a + da / TAU, b + db / TAU) for (a, b), (da, db) in moved]
+    most = 2 * network.loss(start)  # beyond it diverges
+    steps = islice(network.descent(start, TAU), 40)
+    steps = list(takewhile(lambda weights: network.loss(weights) <= most, steps))
     assert_same(network, system.descent(len(steps), probes), steps)
 
 
@@ -229,11 +220,7 @@ def test_starts_of_modes_and_pathways_are_those_of_the_weights():
         turn = np.linalg.qr(rng.standard_normal(gram.shape))[0]
         assert values.min() > 0
         weights.append((vectors * np.sqrt(values)) @ turn)
-    start, steps = lifted(system, weights), []
-    for _ in range(60):
-        steps.append(start)
-        moved = zip(start, network.derivative(start), strict=True)
-        start = [(a + da / TAU, b + db / TAU) for (a, b), (da, db) in moved]
+    steps = list(islice(network.descent(lifted(system, weights), TAU), 60))
     assert_same(network, system.descent(60, probes_of(network), modes, factors), steps)
 
 

@@ -13,10 +13,12 @@ import symreln as sr
 from symreln.document.document_model import Drawing
 from symreln.document.serialise import of_values, values_of
 from symreln.errors import CertificateError, InputError
+from symreln.experiment.training import training_settings
 from symreln.report import formats, write_validation
 from symreln.report.content import derivation_document
 from symreln.verifier.folder import sealed_json
 from tests.cli.command import command
+from tests.explanation.test_planted import history
 
 SMALL = {"network.hidden": 30, "network.steps": 200}
 
@@ -111,23 +113,10 @@ def test_a_derivation_alone_is_derived_again(tmp_path):
 
 
 def test_an_explanation_is_reported(tmp_path):
-    spec = sr.load("xor", {"network.hidden": 12, "network.steps": 41})
-    x, y = spec.at_values().dataset.arrays
-    rng = np.random.default_rng(0)
-    w1, w2 = (0.1 * rng.normal(size=shape) for shape in ((12, len(x)), (len(y), 12)))
-    found = {"steps": [], "W1": [], "W2": []}
-    assert spec.network is not None
-    rate = float(spec.network.learning_rate) * x.shape[1]
-    for step in range(41):
-        if step % 10 == 0:
-            for name, value in zip(found, (step, w1.copy(), w2.copy()), strict=True):
-                found[name].append(value)
-        held = np.maximum(w1 @ x, 0)
-        error = (w2 @ held - y) / x.shape[1]
-        first = ((w2.T @ error) * (held > 0)) @ x.T
-        w1, w2 = w1 - rate * first, w2 - rate * error @ held.T
-    arrays = {name: np.array(values) for name, values in found.items()}
-    sr.explain(arrays, spec).save(tmp_path)
+    spec = sr.load("xor", {"network.hidden": 12, "network.steps": 41, "network.init_std": "1/10"})
+    numbers = spec.at_values()
+    weights = history(*numbers.dataset.arrays, training_settings(numbers), every=10)
+    sr.explain(weights, spec).save(tmp_path)
     before = contents(tmp_path)
     assert {path.name for path in sr.report(tmp_path)} >= {"explanation.html", "explanation.tex"}
     assert contents(tmp_path) == before
