@@ -27,8 +27,7 @@ import numpy as np
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.clustering import STARTS, Clustering, distinct_rows, kmeans
-from symreln.gating.enumerate import RealisableGates, gates_along
-from symreln.gating.parameter_intervals import over
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.race import race
 from symreln.gating.search import _search
 
@@ -66,8 +65,6 @@ def xor() -> None:
     spec = sr.load("xor")
     dataset, limits = spec.dataset, spec.parameters[0].range
     at = spec.at_values().dataset
-    took = seconds(lambda: list(gates_along(over(dataset.inputs, "Delta"), limits)))
-    print(f"XoR, all gates over Delta: {took:.2f} s")
     one = seconds(lambda: _search(at.inputs, at.targets))
     print(f"XoR, self-consistent gates at one Delta: {one:.2f} s")
     took = seconds(lambda: race(dataset.inputs, dataset.targets, limits))

@@ -8,7 +8,7 @@ gates of XoR that early training selects are of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.exact.domain import Range
 from symreln.exact.linear_programming import direction
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import ArrangementCells, gate_keys, whole_samples
-from symreln.gating.parameter_intervals import Piece, pieces
-from symreln.gating.wall_polynomials import realisability
 from symreln.networks.gate_orbits import SampleGroup
 
 #: Gates above which an enumeration ends, unless told otherwise.
@@ -135,34 +132,6 @@ class RealisableGates:
 def pattern(gate: Sequence[int] | np.ndarray) -> str:
     """Return a gate as text, one digit a sample."""
     return "".join("1" if value else "0" for value in gate)
-
-
-def gates_along(
-    inputs: ExactMatrix, limits: Range, limit: int = LIMIT
-) -> Iterator[tuple[Piece, list[tuple[int, ...]] | None]]:
-    """Yield all gates of inputs with one parameter, on intervals and at rational values between.
-
-    Args:
-        inputs: X over Q(parameter), shape (n_x, P).
-        limits: The parameter's range.
-        limit: Number of gates above which an enumeration ends.
-
-    Yields:
-        An interval or a rational value between, in ascending order, and its gates, 0 or 1 a sample:
-        None where the data are infinite.
-
-    Raises:
-        LimitReachedError: There are too many gates, or too many minors.
-    """
-    (name,) = inputs.parameters
-    # Of constant inputs the gates are the same everywhere.
-    cut = pieces([] if inputs.is_constant else realisability(inputs), inputs.parameters, limits)
-    for piece in cut[:1] if inputs.is_constant else cut:
-        try:
-            there = RealisableGates.of(inputs.substitute({name: piece.sample}), limit=limit)
-            yield piece, [tuple(map(int, gate)) for gate in there.gates]
-        except ZeroDivisionError:
-            yield piece, None
 
 
 def _one_sided(samples: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ direction with vectors over Q(parameter), whose signs change at roots of polynom
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -19,14 +19,14 @@ from flint import fmpz_mpoly
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.errors import LimitReachedError, NotSupportedError
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.domain import Range
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import GrowingGate, SignedGate, consistent_pairs
-from symreln.gating.enumerate import LIMIT, gates_along
+from symreln.gating.enumerate import LIMIT, RealisableGates
 from symreln.gating.float_scale import unit_floats
 from symreln.gating.parameter_intervals import (
     Piece,
@@ -147,15 +147,6 @@ class _Entrant(SignedGate):
         """Samples on the boundary."""
         return [place for place, sign in enumerate(self.signs) if not sign]
 
-    def plausible(self, x: np.ndarray, r: np.ndarray) -> bool:
-        """Return whether float64 leaves open that a partial gate runs.
-
-        Args:
-            x: X at a value of the parameter, up to its size.
-            r: R there.
-        """
-        return bool(plausible(x, r, self.boundary, np.array([self.signs]))[0])
-
 
 class _Course:
     """The data of a race, and the gates that may run, as they are gathered.
@@ -176,32 +167,33 @@ class _Course:
         self.group = SampleGroup.of(self.inputs, self.residual)
         self.limits, self.limit, self.given = limits, limit, given
         self._poles = [self.residual.denominator, self.inputs.denominator]
-        # What was decided at a number serves again when the range is cut by all gates.
-        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[GrowingGate, ...]] = {}
         # Partial gates of faces that intervals have, by signs; those that single values add.
         self._partial: dict[tuple[int, ...], _Entrant] = {}
         self._alone: dict[Fraction, list[GrowingGate]] = {}
-        self._at, self._floats = cache(self._data_at), cache(self._floats_at)
+        self._at = cache(self._data_at)
+        # What was decided at a number serves again when the range is cut by all gates.
+        self._decided = cache(self._decide)
         # Of speeds of given gates something can be said where self-consistency is not decided.
         self._known_kept = True
 
     def run(self) -> Race:
         """Return who runs where."""
-        with phase("gates over the parameter"):
-            full = self._full()
         # Between the roots of these polynomials the gates, and their faces, are the same.
         fixed = self.given or self.inputs.is_constant
-        appearing = [*([] if fixed else realisability(self.inputs)), *self._poles]
+        appearing = [] if fixed else realisability(self.inputs)
+        chambers = pieces(appearing, (self.name,), self.limits)
+        with phase("gates over the parameter"):
+            full = self._full(chambers)
         why = ""
         if not self.given:
             with phase("faces over the parameter"):
                 try:
-                    self._find_faces(pieces(appearing, (self.name,), self.limits))
+                    self._find_faces(chambers)
                 except LimitReachedError as error:
                     self._partial, self._alone = {}, {}
                     why = f"partial gates were not asked ({error})"
-        roots = {_name(value): value for value in map(rational_number, self._alone)}
-        running: dict[str, GrowingGate] = {}
+        roots = {*map(rational_number, self._alone)}
+        running: dict[tuple[str, AlgebraicNumber], GrowingGate] = {}
         there: list[_Entrant] = []
         with phase("gates that run somewhere") as callback:
             entrants = [*full, *self._partial.values()]
@@ -210,9 +202,9 @@ class _Course:
                 if any(part.ranks for part in alone):
                     there.append(entrant)
                     ends = (end for part in alone for end in part.piece.ends if end is not None)
-                    roots |= {_name(end): end for end in ends if self.limits.contains(end)}
+                    roots |= {end for end in ends if self.limits.contains(end)}
                     running |= {
-                        f"{runner.pattern} {runner.rate!r}": runner
+                        (runner.pattern, runner.rate): runner
                         for part in alone
                         for runner in part.runners
                         if runner.rate is not None
@@ -225,22 +217,20 @@ class _Course:
                 assert two.mode_class is not None
                 met = [resultant(one.mode_class, two.mode_class, 0)]
                 crossed = roots_of(met, (self.name,), self.limits)
-                roots |= {_name(root): root for root in crossed if self._meet(one, two, root)}
+                roots |= {root for root in crossed if self._meet(one, two, root)}
                 callback(place + 1, len(pairs))
         with phase("the order between cuts"):
-            cut = pieces_between(roots.values(), self.limits)
+            cut = pieces_between(roots, self.limits)
             found = [self._piece(part, there, self._alone.get(part.sample, ())) for part in cut]
         known = {"group": self.group, "why": why, "given": self.given}
         return Race(parameter=self.name, pieces=merged(found), **known)
 
-    def _full(self) -> list[_Entrant]:
+    def _full(self, chambers: Sequence[Piece]) -> list[_Entrant]:
         """Return one full gate of each kind that is given, or that some value allows."""
         if self.given:
             kinds = [(alike[0], len(alike)) for alike in gate_kinds(self.given, self.group)]
         else:
-            listed = gates_along(self.inputs, self.limits, self.limit)
-            chosen = (gate for _, gates in listed for gate in gates or ())
-            alikes = gate_kinds(chosen, self.group)
+            alikes = gate_kinds(self._allowed(chambers), self.group)
             kinds = sorted(((max(alike), len(alike)) for alike in alikes), reverse=True)
         return [
             _Entrant(
@@ -250,6 +240,16 @@ class _Course:
             )
             for gate, size in kinds
         ]
+
+    def _allowed(self, chambers: Sequence[Piece]) -> Iterator[tuple[int, ...]]:
+        """Yield the gates of all chambers, 0 or 1 a sample."""
+        for piece in chambers:
+            try:
+                at = self.inputs.substitute({self.name: piece.sample})
+            except ZeroDivisionError:  # the data are infinite there
+                continue
+            gates = RealisableGates.of(at, limit=self.limit).gates
+            yield from map(tuple, gates.astype(int).tolist())
 
     def _find_faces(self, chambers: Sequence[Piece]) -> None:
         """Find what may have a partial gate somewhere.
@@ -299,11 +299,6 @@ class _Course:
         at = {self.name: value}
         return self.inputs.substitute(at), self.residual.substitute(at)
 
-    def _floats_at(self, value: Fraction) -> tuple[np.ndarray, np.ndarray]:
-        """Return both in float64, up to their sizes."""
-        inputs, residual = self._at(value)
-        return unit_floats(inputs), unit_floats(residual)
-
     def _meet(self, one: GrowingGate, two: GrowingGate, root: AlgebraicNumber) -> bool:
         """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
         at = {self.name: Fraction(float(root))}
@@ -347,16 +342,6 @@ class _Course:
             self._known_kept = False
             return [self.inputs.denominator, *ordering(spectrum)]
 
-    def _found(
-        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: _Entrant
-    ) -> list[GrowingGate]:
-        """Return who runs of a full gate's singular pairs, the largest first."""
-        gate, size = entrant.gate, entrant.size
-        if self.given:
-            name = self.given[gate]
-            return _given(pairs, samples, gate, size, name, decided=self._known_kept)
-        return consistent_pairs(pairs, samples, gate, size)
-
     def _piece(
         self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[GrowingGate] = ()
     ) -> RacePiece:
@@ -371,20 +356,7 @@ class _Course:
 
     def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate]:
         """Return who of a gate runs on a piece."""
-        key = (entrant.signs, piece.sample)
-        if key not in self._known:
-            inputs, residual = self._at(piece.sample)
-            if not entrant.faces:
-                pairs = singular_pairs(gate_spectrum(inputs, residual, entrant.gate))
-                found = self._found(pairs, columns(inputs), entrant)
-            elif entrant.plausible(*self._floats(piece.sample)):
-                kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
-                # Where a boundary sample is zero, the face is another one.
-                found = [each for each in kept if each.signs == entrant.signs]
-            else:
-                found = []
-            self._known[key] = tuple(found)
-        runners = self._known[key]
+        runners = self._decided(entrant, piece.sample)
         if piece.is_root:
             return runners
         at = {self.name: piece.sample}
@@ -394,25 +366,29 @@ class _Course:
             for runner, mode in zip(runners, modes, strict=True)
         ]
 
+    def _decide(self, entrant: _Entrant, value: Fraction) -> list[GrowingGate]:
+        """Return who of a gate runs at a value of the parameter, the fastest first."""
+        inputs, residual = self._at(value)
+        if entrant.faces:
+            x, r = unit_floats(inputs), unit_floats(residual)
+            if not plausible(x, r, entrant.boundary, np.array([entrant.signs]))[0]:
+                return []
+            kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
+            # Where a boundary sample is zero, the face is another one.
+            return [each for each in kept if each.signs == entrant.signs]
+        gate, samples = entrant.gate, columns(inputs)
+        pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
+        if self.given:
+            name = self.given[gate]
+            return _given(pairs, samples, gate, entrant.size, name, decided=self._known_kept)
+        return consistent_pairs(pairs, samples, gate, entrant.size)
+
 
 def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:
     """Return the mode over Q(parameter) that has the value s inside an interval.
 
-    No two of them meet there, so enough digits single one out.
+    No two of them meet there.
     """
-    bits = 64
-    while True:
-        value = s.ball({}, bits)
-        near = [
-            mode
-            for mode in spectrum.modes
-            if not mode.is_null and mode.s.ball(at, bits).overlaps(value)
-        ]
-        if len(near) == 1:
-            return near[0]
-        bits *= 2
-
-
-def _name(root: AlgebraicNumber) -> str:
-    """Return what tells a root from others: its polynomial and its place among the roots."""
-    return f"{[str(value) for value in root.minpoly]} {root.root}"
+    wanted = order_key(s, {})
+    modes = (mode for mode in spectrum.modes if not mode.is_null)
+    return next(mode for mode in modes if order_key(mode.s, at) == wanted)

@@ -22,12 +22,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Literal, Self
 
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber, order_key
-from symreln.exact.domain import Range
 from symreln.gating.consistent import GrowingGate, sign_pattern
 from symreln.gating.enumerate import pattern
 from symreln.gating.parameter_intervals import Piece
@@ -61,9 +60,10 @@ class RacePiece(Result):
     @classmethod
     def of(cls, piece: Piece, runners: Iterable[GrowingGate]) -> Self:
         """Return who runs on a piece, those of equal rate together, the fastest first; exact."""
+        ordered = sorted(runners, key=lambda each: order_key(each.s, {}))
         ranks = tuple(
             tuple(sorted(rank, key=lambda each: each.signs, reverse=True))
-            for rank in _by_speed(runners)
+            for _, rank in groupby(ordered, key=lambda each: each.s)
         )
         return cls(piece=piece, ranks=ranks, closed=(piece.is_root, piece.is_root))
 
@@ -116,25 +116,11 @@ class RacePiece(Result):
 
     def contains(self, value: Fraction) -> bool:
         """Return whether a value of the parameter lies in the piece; exact."""
-        inside = Range(name="", low=value)
-        below = self.piece.low is not None and inside.contains(self.piece.low)
-        above = self.piece.high is not None and not inside.contains(self.piece.high)
-        at_low = below and _is(self.piece.low, value)
-        at_high = self.piece.high is not None and _is(self.piece.high, value)
-        if at_low or at_high:
-            return (at_low and self.closed[0]) or (at_high and self.closed[1])
-        return not below and not above
-
-
-def _by_speed(gates: Iterable[GrowingGate]) -> list[list[GrowingGate]]:
-    """Return gates with equal rates together, the fastest first; exact."""
-    ranks: list[list[GrowingGate]] = []
-    for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
-        if ranks and ranks[-1][0].s == each.s:
-            ranks[-1].append(each)
-        else:
-            ranks.append([each])
-    return ranks
+        for end, closed, inside in zip(self.piece.ends, self.closed, (-1, 1), strict=True):
+            side = inside if end is None else end.compare(value)
+            if side != inside and not (closed and side == 0):
+                return False
+        return True
 
 
 @record(eq=False)
@@ -223,7 +209,10 @@ class Race:
         )
         if changed:
             yield boundary
-        ends = [_places(part) for part in outer]
+        ends = [
+            {name: place for place, rank in reversed([*enumerate(part.order)]) for name in rank}
+            for part in outer
+        ]
         for a, b in combinations(sorted(everywhere, reverse=True), 2):
             if len({(end[a] > end[b]) - (end[a] < end[b]) for end in ends}) > 1:
                 yield replace(boundary, kind="speed", between=(a, b))
@@ -294,17 +283,3 @@ def _same(one: RacePiece, two: RacePiece) -> bool:
 
 def _same_winners(one: RacePiece, two: RacePiece) -> bool:
     return (one.why, set(one.winners)) == (two.why, set(two.winners))
-
-
-def _is(number: AlgebraicNumber | None, value: Fraction) -> bool:
-    exact = None if number is None else number.scalar
-    return exact is not None and exact.to_fraction() == value
-
-
-def _places(part: RacePiece) -> dict[str, int]:
-    """Return the best rank of every gate."""
-    places: dict[str, int] = {}
-    for place, rank in enumerate(part.order):
-        for text in rank:
-            places.setdefault(text, place)
-    return places
