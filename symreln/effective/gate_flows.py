@@ -137,7 +137,7 @@ def gate_flows(x: np.ndarray, y: np.ndarray, directions: np.ndarray) -> list[_Fl
 
 
 def settled_gates(
-    x: np.ndarray, y: np.ndarray, directions: np.ndarray
+    x: np.ndarray, y: np.ndarray, directions: np.ndarray, together: float = _ALIKE
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gates of isolated units that go on from directions until these stand still.
 
@@ -145,6 +145,7 @@ def settled_gates(
         x: X, shape (n_x, P).
         y: Y in its span, shape (rank, P).
         directions: (w, b) in the rows; of those that come together one goes on.
+        together: Cosine from which they have.
 
     Returns:
         Signs of each gate, 0 on the boundary, shape (gates, P), and the gate of each direction.
@@ -163,7 +164,7 @@ def settled_gates(
             before, directions = directions, np.hstack([first, second])
             directions /= np.linalg.norm(directions, axis=1, keepdims=True)
             moved = np.abs(directions - before).max()
-            alike = np.triu(directions @ directions.T, 1) > _ALIKE
+            alike = np.triu(directions @ directions.T, 1) > together
             kept, first = ~alike.any(axis=0), alike.argmax(axis=0)
             first[kept] = np.cumsum(kept)[kept] - 1
             for place in np.flatnonzero(~kept):  # what it is like may itself be like another

@@ -5,7 +5,7 @@ As race.json, as lines, and as the table of finding 1: theory and networks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -321,52 +321,21 @@ def _learned(spec: Spec, stage: int, limits: Range | None) -> Spec:
 
 def _pieces_table(race: Race) -> str:
     """Return the pieces of a race of given gates."""
-    names = race.names
-    columns = [
-        (race.parameter or "parameters", lambda part: part.where(race.parameter)),
-        ("fastest first", lambda part: part.why or _ordered(part.order, names)),
-        (
-            "self-consistent",
-            lambda part: (
-                "not decided"
-                if part.why or None in part.kept.values()
-                else ", ".join(names[name] for name, value in part.kept.items() if value) or "none"
-            ),
-        ),
-    ]
-    return _table("", race.pieces, columns)
+    rows = []
+    for part in race.pieces:
+        kept = ", ".join(race.names[name] for name, value in part.kept.items() if value) or "none"
+        unsure = part.why or None in part.kept.values()
+        order = part.why or _ordered(part.order, race.names)
+        rows.append([part.where(race.parameter), order, "not decided" if unsure else kept])
+    header = [race.parameter or "parameters", "fastest first", "self-consistent"]
+    return plain_table("", header, rows).rstrip()
 
 
 def _points_lines(race: Race, points: Sequence[RacePoint]) -> Iterator[str]:
     """Yield the table of finding 1: which gates win in theory and in networks."""
-    names = race.names
-
-    def shares(point: RacePoint, of: Callable[[ClassShare], str]) -> str:
-        ordered = sorted(point.classes, key=lambda each: -each.measured)
-        taken = [each for each in ordered if each.pattern in point.taken]
-        return ", ".join(f"{names[each.pattern]} {of(each)}" for each in taken)
-
-    columns = [
-        (race.parameter or "parameters", _where),
-        ("theory, fastest first", lambda point: _ordered(point.order, names) or "none"),
-        (
-            "networks, mean ± std over seeds",
-            lambda point: shares(
-                point, lambda each: _mean_text(each.measured, each.spread, point.seeds)
-            ),
-        ),
-        (
-            "predicted from the data",
-            lambda point: (
-                shares(point, lambda each: f"{each.predicted:.3f}") if point.predicted else "–"
-            ),
-        ),
-        ("share of units", lambda point: shares(point, lambda each: f"{each.units:.3f}")),
-        ("fastest taken", lambda point: _yes(point.fastest_taken)),
-        ("share as predicted", lambda point: _yes(point.agrees)),
-    ]
+    rows = [_row(race, point) for point in points]
     said = f"weight of {points[0].seeds} networks a point after training, by the nearest gate"
-    yield _table(said, points, columns)
+    yield plain_table(said, [*rows[0]], [[*row.values()] for row in rows]).rstrip()
     if any(point.predicted and point.seeds < 2 for point in points):
         yield "one network has no spread: shares are compared of two seeds or more"
     if not all(point.predicted for point in points):
@@ -380,37 +349,33 @@ def _points_lines(race: Race, points: Sequence[RacePoint]) -> Iterator[str]:
         )
 
 
-def _mean_text(mean: float, spread: float, count: int) -> str:
-    """Return a mean with its standard deviation, which one value has none of.
+def _row(race: Race, point: RacePoint) -> dict[str, str]:
+    """Return what the table says of a point, by header."""
+    ordered = sorted(point.classes, key=lambda each: -each.measured)
+    taken = [each for each in ordered if each.pattern in point.taken]
 
-    Example:
-        >>> _mean_text(0.795, 0.0123, 5), _mean_text(0.795, 0.0, 1)
-        ('0.795 ± 0.012', '0.795')
-    """
-    return f"{mean:.3f} ± {spread:.3f}" if count > 1 else f"{mean:.3f}"
+    def shares(of: Callable[[ClassShare], str]) -> str:
+        return ", ".join(f"{race.names[each.pattern]} {of(each)}" for each in taken)
+
+    def measured(each: ClassShare) -> str:
+        return f"{each.measured:.3f}" + f" ± {each.spread:.3f}" * (point.seeds > 1)
+
+    return {
+        race.parameter or "parameters": "as declared" if point.value is None else str(point.value),
+        "theory, fastest first": _ordered(point.order, race.names) or "none",
+        "networks, mean ± std over seeds": shares(measured),
+        "predicted from the data": shares(lambda each: f"{each.predicted:.3f}")
+        if point.predicted
+        else "–",
+        "share of units": shares(lambda each: f"{each.units:.3f}"),
+        "fastest taken": _yes(point.fastest_taken),
+        "share as predicted": _yes(point.agrees),
+    }
 
 
 def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:
     return " > ".join(" = ".join(names[each] for each in rank) for rank in order)
 
 
-def _where(point: RacePoint) -> object:
-    return "as declared" if point.value is None else point.value
-
-
 def _yes(value: bool | None) -> str:
     return "–" if value is None else "yes" if value else "no"
-
-
-def _table(
-    title: str, rows: Iterable[Any], columns: Sequence[tuple[str, Callable[[Any], object]]]
-) -> str:
-    """Return a table of text.
-
-    Args:
-        title: A line above it.
-        rows: What it is of.
-        columns: Headers, and what stands under each in a row.
-    """
-    cells = [[str(cell(row)) for _, cell in columns] for row in rows]
-    return plain_table(title, [header for header, _ in columns], cells).rstrip()

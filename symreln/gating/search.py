@@ -1,9 +1,9 @@
 """The self-consistent gates of a residual, a proof of the fastest, and what it leaves behind.
 
-Where there are too many faces to ask, units are followed until they settle: the flow of
-:mod:`symreln.gating.consistent`, in float64, with units kept at length one. It only proposes: a
-sign vector that is proposed counts where :mod:`symreln.gating.partial` proves it. Units that settle
-on the same signs up to a symmetry are one proposal.
+Where there are too many faces to ask, units are followed until they settle
+(:func:`symreln.effective.gate_flows.settled_gates`). That only proposes: a sign vector that is
+proposed counts where :mod:`symreln.gating.partial` proves it. Units that settle on the same signs
+up to a symmetry are one proposal.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from symreln.base.progress import phase
 from symreln.base.records import record
+from symreln.effective.gate_flows import settled_gates
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import order_key
 from symreln.exact.enclosure import ball
@@ -44,13 +45,8 @@ _CHUNK = 4096
 _UNSURE = 1e-6
 #: Units that are followed, and the seed of their draw.
 _UNITS, _SEED = 1000, 77_003
-#: Steps of the flow in units of 1/s of the fastest direction there could be, coarse and then fine;
-#: fine ones make units that slide stay close to their boundary.
-_COARSE, _FINE = (0.02, 3000), (0.002, 2000)
-#: |w·x| over its largest, below which a sample counts as on the boundary. Fine steps leave less.
-_AT_BOUNDARY = 0.02
-#: Share of the units below which a proposal is left out.
-_RARE = 0.002
+#: Cosine from which two of them are one, and share of them below which a proposal is left out.
+_TOGETHER, _RARE = 0.999, 0.002
 
 
 @record(eq=False)
@@ -160,7 +156,7 @@ def _search(
         try:
             partial, complete = every_partial_gate(inputs, residual, group), True
         except LimitReachedError:
-            partial, complete = _sliding_gates(inputs, residual), False
+            partial, complete = _sliding_gates(inputs, residual, group), False
     ordered = sorted(full + partial, key=lambda each: each.signs, reverse=True)
     candidates = tuple(sorted(ordered, key=lambda each: order_key(each.s, {})))
     proven = complete
@@ -241,54 +237,9 @@ def _product(value: float, scale: Fraction) -> float | None:
 # -- units that are followed -----------------------------------------------------------------------
 
 
-def _settled_signs(
-    inputs: np.ndarray, residual: np.ndarray, group: SampleGroup
-) -> list[tuple[int, ...]]:
-    """Follow units drawn from a normal law, kept at length one, until they keep their direction.
-
-    Args:
-        inputs: X, shape (n_x, P).
-        residual: R, shape (n_y, P), not all zero.
-        group: Permutations of the samples that keep both.
-
-    Returns:
-        Signs of every sample, 1 open, -1 closed, 0 on the boundary: one of each orbit, the most
-        frequent first.
-    """
-    random = np.random.default_rng(_SEED)
-    first = random.standard_normal((_UNITS, inputs.shape[0]))
-    second = random.standard_normal((_UNITS, residual.shape[0]))
-    basis = orthonormal_span(residual)
-    goal, second = basis.T @ residual / inputs.shape[1], second @ basis
-    bound = np.linalg.norm(goal, 2) * np.linalg.norm(inputs, 2)
-    for length, steps in (_COARSE, _FINE):
-        step = length / bound
-        for _ in range(steps):
-            seen = first @ inputs
-            drive = (second @ goal) * (seen > 0)
-            first, second = (
-                first + step * (drive @ inputs.T),
-                second + step * (np.maximum(seen, 0) @ goal.T),
-            )
-            size = np.sqrt((first**2).sum(axis=1) + (second**2).sum(axis=1))[:, None]
-            first, second = first / size, second / size
-    return _proposals(first @ inputs, second @ basis.T @ residual, group)
-
-
-def _proposals(seen: np.ndarray, pushes: np.ndarray, group: SampleGroup) -> list[tuple[int, ...]]:
-    """Gather units by signs; those that grow no longer are left out."""
-    rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
-    growing = rates > 1e-3 * rates.max()
-    seen = seen[growing]
-    signs = np.sign(seen) * (np.abs(seen) > _AT_BOUNDARY * np.abs(seen).max(axis=1, keepdims=True))
-    counts = Counter(map(tuple, signs.astype(int).tolist()))
-    ordered = [found for found, _ in counts.most_common()]
-    totals = {kind[0]: sum(counts[each] for each in kind) for kind in gate_kinds(ordered, group)}
-    frequent = [found for found, total in totals.items() if total >= _RARE * len(rates)]
-    return sorted(frequent, key=lambda found: -totals[found])
-
-
-def _sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingGate, ...]:
+def _sliding_gates(
+    inputs: ExactMatrix, residual: ExactMatrix, group: SampleGroup
+) -> tuple[GrowingGate, ...]:
     """Return the partial gates that units settle on, each proven, the fastest first.
 
     There may be more: units propose those that attract many of them.
@@ -296,13 +247,17 @@ def _sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingG
     Args:
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters, not zero.
+        group: Symmetries of both.
     """
-    group = SampleGroup.of(inputs, residual)
-    proposed = _settled_signs(unit_floats(inputs), unit_floats(residual), group)
-    return tuple(
-        replace(gate, size=len(moved_gates(gate.signs, group)))
-        for gate in partial_gates(inputs, residual, [(signs, 1) for signs in proposed])
-    )
+    x, r = unit_floats(inputs), unit_floats(residual)
+    y = orthonormal_span(r).T @ r
+    units = np.random.default_rng(_SEED).standard_normal((_UNITS, len(x) + len(y)))
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    gates, owner = settled_gates(x, y, units, _TOGETHER)
+    counts = Counter(map(tuple, gates[owner].astype(int).tolist()))
+    kinds = gate_kinds(counts, group)
+    often = [alike for alike in kinds if sum(counts[each] for each in alike) >= _RARE * _UNITS]
+    return partial_gates(inputs, residual, [(max(alike), len(alike)) for alike in often])
 
 
 # -- stage by stage --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from symreln.exact.real_algebraic import Real
 from symreln.gating import search
 from symreln.gating.consistent import GrowingGate
 from symreln.gating.partial import partial_gates
+from symreln.networks.gate_orbits import SampleGroup
 from symreln.task_library.load import load
 from tests.gating.test_subsets import formulas_at
 from tests.strategies import seeds
@@ -80,7 +81,7 @@ def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale:
 def test_units_settle_on_them() -> None:
     """The flow in floats proposes, what is kept is proven; slow saddles are left out."""
     inputs, residual = residual_of(3, 4)
-    found = search._sliding_gates(inputs, residual)
+    found = search._sliding_gates(inputs, residual, SampleGroup.of(inputs, residual))
     assert str(found[0].s.to_sympy()) == "sqrt(42)/72"
     assert [gate.size for gate in found if gate.s == found[0].s] == [6, 6]
     for gate in found:
