@@ -5,7 +5,6 @@ Beside their shares stand predicted ones: of the units that are followed for the
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -139,13 +138,7 @@ def confront(race: Race, spec: Spec, value: Fraction | None, seeds: int, rng: in
         seeds: How many networks.
         rng: Seed of their weights.
     """
-    data, at = spec.dataset, {} if value is None else {race.parameter: value}
-    trained = replace(
-        spec,
-        dataset=replace(
-            data, inputs=data.inputs.substitute(at), targets=data.targets.substitute(at)
-        ),
-    )
+    trained = spec.at({} if value is None else {race.parameter: value})
     part, end = race.at(value), [network_of(spec).steps - 1]
     nearest = nearest_observer(trained.dataset.inputs.to_numpy(), list(race.classes.values()))
     seen = observe(trained, seeds=seeds, rng=rng, observers={"nearest": nearest}, steps=end)

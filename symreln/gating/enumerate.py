@@ -9,6 +9,7 @@ gates of XoR that early training selects are of this kind.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -99,16 +100,13 @@ class RealisableGates:
         return int(found[0]) if len(found) else None
 
     @classmethod
-    def of(
-        cls, inputs: ExactMatrix, *, open_only: bool = False, limit: int | None = LIMIT
-    ) -> RealisableGates:
+    def of(cls, inputs: ExactMatrix, limit: int | None = None) -> RealisableGates:
         """Return all gates that a dataset allows.
 
         Args:
             inputs: X, shape (n_x, P), without parameters. Any rank; samples may repeat, be zero or
                 be negatives of each other.
-            open_only: Whether to leave out gates that need a sample exactly on their boundary.
-            limit: Number of gates above which to stop.
+            limit: Number of gates above which to stop; None for :data:`LIMIT`.
 
         Raises:
             InputError: A parameter occurs, or there are no samples.
@@ -117,11 +115,10 @@ class RealisableGates:
         columns, rows = whole_samples(inputs)
         reduced = columns[rows]
         with phase("all gates") as report:
-            found = cells = ArrangementCells(
-                reduced, open_only=True, limit=limit, progress=report
-            ).found()
-            if not open_only and not _one_sided(reduced):
-                found = ArrangementCells(reduced, limit=limit, progress=report).found()
+            search = ArrangementCells(reduced, True, limit or LIMIT, report)
+            found = cells = search.found()
+            if not _one_sided(reduced):
+                found = replace(search, open_only=False).found()
         is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
         order = np.lexsort(found.gates.T[::-1])[::-1]
         witnesses = np.zeros((len(order), inputs.shape[0]), dtype=found.witnesses.dtype)

@@ -8,7 +8,7 @@ from dataclasses import field
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.gating.consistent import GrowingGate
-from symreln.gating.enumerate import LIMIT, RealisableGates, pattern
+from symreln.gating.enumerate import RealisableGates, pattern
 from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.samples import remarks
 from symreln.gating.search import GateStage, predicted_stages
@@ -105,7 +105,7 @@ def all_gates(spec: Spec, *, limit: int | None = None) -> _ExactGates:
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = RealisableGates.of(spec.dataset.inputs, limit=limit or LIMIT)
+    found = RealisableGates.of(spec.dataset.inputs, limit)
     with phase("symmetries of the gates"):
         group = SampleGroup.of(spec.dataset.inputs)
         orbits = found.orbits(group)
@@ -148,7 +148,7 @@ def selected(spec: Spec, *, stages: int = 8, limit: int | None = None) -> _Exact
     Raises:
         LimitReachedError: There are too many gates.
     """
-    found = RealisableGates.of(spec.dataset.inputs, limit=limit or LIMIT)
+    found = RealisableGates.of(spec.dataset.inputs, limit)
     followed = tuple(predicted_stages(spec.dataset, found, most=stages))
     return _ExactGates(
         method="self-consistent",

@@ -26,7 +26,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import GrowingGate, SignedGate, consistent_pairs
-from symreln.gating.enumerate import LIMIT, RealisableGates
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.float_scale import unit_floats
 from symreln.gating.parameter_intervals import (
     Piece,
@@ -63,7 +63,7 @@ def race(
     inputs: ExactMatrix,
     residual: ExactMatrix,
     limits: Range,
-    limit: int = LIMIT,
+    limit: int | None = None,
     given: Mapping[tuple[int, ...], str] | None = None,
 ) -> Race:
     """Return the race of the self-consistent gates over the one parameter of the data.
@@ -75,7 +75,7 @@ def race(
         inputs: X over Q(parameter), shape (n_x, P).
         residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
         limits: The parameter's range.
-        limit: Number of gates above which an enumeration ends.
+        limit: Number of gates above which an enumeration ends, as there.
         given: Gates that run in place of the self-consistent ones, 0 or 1 a sample, and their
             names.
 
@@ -159,7 +159,7 @@ class _Course:
         inputs: ExactMatrix,
         residual: ExactMatrix,
         limits: Range,
-        limit: int,
+        limit: int | None,
         given: Mapping[tuple[int, ...], str],
     ) -> None:
         self.name = limits.name

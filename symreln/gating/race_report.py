@@ -19,7 +19,7 @@ from symreln.exact.domain import Range
 from symreln.gating.confronted import WITHIN, ClassShare, RacePoint, confront, confronted_points
 from symreln.gating.consistent import GrowingGate
 from symreln.gating.context_subsets import SubsetFormulas
-from symreln.gating.enumerate import LIMIT, RealisableGates
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.parameter_intervals import rational_number
 from symreln.gating.race import race, race_at
@@ -186,7 +186,7 @@ class RaceReport(Result):
         if limits is None:
             found = race_at(data.inputs, data.targets, given)
         else:
-            found = race(data.inputs, data.targets, limits, limit or LIMIT, given)
+            found = race(data.inputs, data.targets, limits, limit, given)
         trained = []
         if seeds:
             with phase(f"{seeds} networks at every point"):
@@ -309,11 +309,7 @@ def _learned(spec: Spec, stage: int, limits: Range | None) -> Spec:
         )
         raise InputError(msg)
     others = {key: value for key, value in spec.values.items() if key != free}
-    inputs, targets = spec.dataset.inputs, residuals[stage - 1]
-    data = replace(
-        spec.dataset, inputs=inputs.substitute(others), targets=targets.substitute(others)
-    )
-    return replace(spec, dataset=data)
+    return replace(spec, dataset=replace(spec.dataset, targets=residuals[stage - 1])).at(others)
 
 
 # -- what stands in tables ------------------------------------------------------------------------

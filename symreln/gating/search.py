@@ -9,7 +9,7 @@ up to a symmetry are one proposal.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.consistent import GrowingGate, self_consistent_gates, sign_pattern
-from symreln.gating.enumerate import LIMIT, RealisableGates
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.float_scale import CLEAR, unit_floats, unit_samples
 from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.partial import every_partial_gate, partial_gates
@@ -122,11 +122,7 @@ class GateStage(Result):
         return f"not all activity patterns searched: a faster partial gate may exist{most}"
 
 
-def _search(
-    inputs: ExactMatrix,
-    residual: ExactMatrix,
-    found: RealisableGates | None = None,
-) -> GateStage:
+def _search(inputs: ExactMatrix, residual: ExactMatrix, found: RealisableGates) -> GateStage:
     """Return the self-consistent gates of a residual, full and partial.
 
     All faces are asked where there are not too many. Else followed units propose partial gates,
@@ -135,15 +131,12 @@ def _search(
     Args:
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters, not zero.
-        found: The gates that the inputs allow; enumerated if left out.
+        found: The gates that the inputs allow.
 
     Raises:
         InputError: A parameter occurs.
-        LimitReachedError: There are too many gates.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    if found is None:
-        found = RealisableGates.of(inputs, limit=LIMIT)
     group = SampleGroup.of(inputs, residual)
     orbits = found.orbits(group)
     gates = found.gates[[orbit.place for orbit in orbits]]
@@ -264,7 +257,7 @@ def _sliding_gates(
 
 
 def predicted_stages(
-    dataset: Dataset, found: RealisableGates | None = None, *, most: int = 8
+    dataset: Dataset, found: RealisableGates, *, most: int = 8
 ) -> Iterator[GateStage]:
     """Yield the gates that are predicted to win, stage by stage, from the data alone.
 
@@ -274,41 +267,21 @@ def predicted_stages(
 
     Args:
         dataset: Without parameters.
-        found: Gates to choose from; all that the dataset allows if left out.
+        found: Gates that the dataset allows.
         most: Stages after which to stop.
 
     Raises:
         InputError: A parameter occurs.
-        LimitReachedError: There are more gates than :data:`LIMIT`.
     """
-    dataset = replace(
-        dataset,
-        inputs=without_parameters(dataset.inputs),
-        targets=without_parameters(dataset.targets),
-    )
-    gates = RealisableGates.of(dataset.inputs, limit=LIMIT) if found is None else found
     residual = dataset.targets
     for number in range(1, most + 1):
         if residual.is_zero:
             return
-        stage = replace(_search(dataset.inputs, residual, gates), stage=number)
+        stage = replace(_search(dataset.inputs, residual, found), stage=number)
         yield stage
         if not stage.winners:
             return
-        residual = _residual_after(dataset, residual, stage.winners)
-
-
-def _residual_after(
-    dataset: Dataset, residual: ExactMatrix, winners: Sequence[Sequence[int]]
-) -> ExactMatrix:
-    """Return what pathways with these gates leave once they have converged together.
-
-    Args:
-        dataset: The data.
-        residual: R, shape (n_y, P).
-        winners: Signs: 1 open, -1 (or, of a full gate, 0) closed, 0 on the boundary.
-    """
-    return _left(dataset, residual, [gate_pathway(dataset, signs) for signs in winners])
+        residual = _left(dataset, residual, [gate_pathway(dataset, s) for s in stage.winners])
 
 
 def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
@@ -321,6 +294,7 @@ def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
 
 
 def _left(dataset: Dataset, residual: ExactMatrix, pathways: list[PathwaySpec]) -> ExactMatrix:
+    """Return what pathways leave of a residual once they have converged together."""
     goal = Targets.of(residual)
     stage = tuple(EffectiveDataset.of(dataset, pathway, goal) for pathway in pathways)
     return (residual - converged_outputs(goal, stage)).reduced()

@@ -65,7 +65,6 @@ def test_brute_force_on_degenerate_data(seed: int) -> None:
     check_witnesses(rows, found)
     are_open = {gate for gate, flag in zip(gates, found.open, strict=True) if flag}
     assert are_open == by_programming(rows, open_only=True)
-    assert set(listed(RealisableGates.of(ExactMatrix.from_rows(rows), open_only=True))) == are_open
 
 
 @pytest.mark.parametrize(("dimension", "samples"), [(1, 5), (2, 9), (3, 14), (4, 11), (5, 9)])
@@ -73,8 +72,8 @@ def test_general_position(dimension: int, samples: int) -> None:
     """Points on the moment curve, every second one turned round: 2·Σ_{k<d} C(n−1, k) cells."""
     rows = [[(-1) ** i * i**power for i in range(1, samples + 1)] for power in range(dimension)]
     cells = 2 * sum(comb(samples - 1, k) for k in range(dimension))
-    found = RealisableGates.of(ExactMatrix.from_rows(rows), open_only=True)
-    assert found.count == cells
+    found = RealisableGates.of(ExactMatrix.from_rows(rows))
+    assert found.open.sum() == cells
     check_witnesses(rows, found)
     # With all of one sign, no samples cancel: closed samples can always be moved off the boundary.
     positive = [[i**power for i in range(1, samples + 1)] for power in range(dimension)]

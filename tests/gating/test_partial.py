@@ -11,6 +11,8 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating import search
 from symreln.gating.consistent import GrowingGate
+from symreln.gating.enumerate import RealisableGates
+from symreln.gating.found_pathways import gate_pathway
 from symreln.gating.partial import partial_gates
 from symreln.networks.gate_orbits import SampleGroup
 from symreln.task_library.load import load
@@ -22,9 +24,8 @@ def residual_of(contexts: int, items: int, scale: str = "1") -> tuple[ExactMatri
     """X and what a common pathway leaves of the contextual task."""
     keys = [f"parameters.C.value={contexts}", f"dataset.items={items}"]
     dataset = load("contextual-C", [*keys, f'parameters.c.value="{scale}"']).at_values().dataset
-    return dataset.inputs, search._residual_after(
-        dataset, dataset.targets, ((1,) * dataset.samples,)
-    )
+    common = gate_pathway(dataset, [1] * dataset.samples)
+    return dataset.inputs, search._left(dataset, dataset.targets, [common])
 
 
 def subset_signs(contexts: int, items: int, size: int) -> tuple[int, ...]:
@@ -95,7 +96,8 @@ def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
     random = Random(seed)
     x = [[random.randint(-3, 3) for _ in range(5)] for _ in range(2)]
     r = [[random.randint(-3, 3) for _ in range(5)] for _ in range(2)]
-    found = search._search(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
+    inputs = ExactMatrix.from_rows(x)
+    found = search._search(inputs, ExactMatrix.from_rows(r), RealisableGates.of(inputs))
     for gate in found.candidates:
         if gate.kind == "partial":
             is_kept(gate, np.array(x, float), np.array(r, float))

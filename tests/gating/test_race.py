@@ -159,7 +159,8 @@ def test_a_partial_gate_wins_over_part_of_the_range(x, r, value, between) -> Non
     for part in found.found.race.pieces:
         at = {"a_": part.piece.sample}
         data = asked.dataset
-        here = _search(data.inputs.substitute(at), data.targets.substitute(at))
+        x, r = data.inputs.substitute(at), data.targets.substitute(at)
+        here = _search(x, r, RealisableGates.of(x))
         assert here.candidates[0].s == part.ranks[0][0].s
         assert any(sign_pattern(signs) in part.winners for signs in here.winners)
     for each in found.to_json()["candidates"]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from symreln.exact.matrix import ExactMatrix
+from symreln.gating.enumerate import RealisableGates
 from symreln.gating.search import _search
 from tests.gating.test_partial import number
 from tests.strategies import FULL
@@ -67,7 +68,8 @@ def dataset(seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", range(400 if FULL else 4))
 def test_no_unit_grows_faster_than_the_winner_and_some_unit_as_fast(seed: int) -> None:
     x, r = dataset(seed)
-    found = _search(ExactMatrix.from_rows(x.tolist()), ExactMatrix.from_rows(r.tolist()))
+    inputs = ExactMatrix.from_rows(x.tolist())
+    found = _search(inputs, ExactMatrix.from_rows(r.tolist()), RealisableGates.of(inputs))
     assert found.complete
     scale = np.linalg.norm(x, 2) * np.linalg.norm(r, 2) / x.shape[1]
     if not scale:
