@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.formulas import LOSS, Formulas, formulas_of
-from symreln.errors import InputError, NoClosedFormError
+from symreln.errors import InputError
 from symreln.laws.law import TIME
 from tests import cases
 from tests.own_specs import LINEAR
@@ -79,11 +79,6 @@ def test_a_letter_has_one_value_though_print_calls_a_parameter_as_the_imbalance(
     formulas = formulas_of(sr.derive(sr.load(spec)))
     assert formulas.letters["c"].value == 3
     assert formulas.letters["imbalance"].value == pytest.approx(100 * 1.01e-6)
-
-
-def test_without_a_closed_form_the_reason_is_said():
-    with pytest.raises(NoClosedFormError, match="coupled matrices"):
-        formulas_of(derived("contextual-different"))
 
 
 def test_strengths_are_found_by_their_label():

@@ -9,7 +9,6 @@ import pytest
 import symreln as sr
 from symreln.errors import InputError
 from symreln.task_library.load import load
-from tests.cli.command import command
 from tests.own_specs import LINEAR
 
 NETWORK = LINEAR | {"hidden": 2, "init_std": "1/1000", "learning_rate": "1/10", "steps": 20}
@@ -66,8 +65,3 @@ def test_weights_that_see_too_large_inputs_are_refused_where_gates_switch_too() 
     found = derived([[-1, 2**62, 0]], [[3, 0, 5]], [{"name": "p", "gate": [1, 1, 0], "then": then}])
     with pytest.raises(InputError, match=r"network\.init_std: .* makes gradient descent diverge"):
         found.evaluate()
-
-
-def test_a_folder_is_not_left_behind_by_a_spec_that_is_refused(tmp_path) -> None:
-    assert command("derive", "nowhere.toml", "--out", tmp_path / "a" / "b").code == 2
-    assert list(tmp_path.iterdir()) == []

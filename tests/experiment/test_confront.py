@@ -10,7 +10,7 @@ import numpy as np
 
 import symreln as sr
 from symreln.experiment.confront import Validation
-from symreln.experiment.metrics import compare
+from symreln.experiment.metrics import Interval, compare
 from symreln.experiment.training import gated_pathways
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
@@ -94,10 +94,12 @@ def test_theory_agrees_with_relu_networks_on_xor():
 
 def test_the_verdict_follows_the_tolerance():
     found = linear(0)
-    ends = [
-        found.intervals[name].max_abs_over_initial for name in ("theory_vs_gdln", "theory_vs_relu")
-    ]
-    high = max(end.high for end in ends)
+
+    def ends(found: Validation) -> list[Interval]:
+        names = ("theory_vs_gdln", "theory_vs_relu")
+        return [found.intervals[name].max_abs_over_initial for name in names]
+
+    high = max(end.high for end in ends(found))
 
     def at(tolerance: Fraction, found: Validation = found) -> Validation:
         spec = replace(
@@ -113,8 +115,9 @@ def test_the_verdict_follows_the_tolerance():
     # A theory that is wrong by half: the whole interval is far from zero.
     wrong = {name: replace(each, first=each.first * 1.5) for name, each in found.pairs.items()}
     far = replace(found, pairs=wrong)
-    low = far.intervals["theory_vs_gdln"].max_abs_over_initial.low
+    low = max(end.low for end in ends(far))
     assert low > 0.4  # so that it disagrees by any tolerance below
+    assert at(Fraction(low) * 1001 / 1000, far).verdict == "undecided"
     below = at(Fraction(low) * 999 / 1000, far)
     assert below.verdict == "disagrees"
     assert "loss DISAGREES" in below.sentence()

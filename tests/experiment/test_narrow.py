@@ -7,7 +7,6 @@ import pytest
 
 import symreln as sr
 from symreln import validate
-from symreln.errors import InputError
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
 from tests.own_specs import LINEAR
@@ -23,11 +22,6 @@ TABLES = {
     ],
     "network": LINEAR | {"hidden": 40, "init_std": "1/100000", "steps": 1200},
 }
-
-
-def changed(**pathway):
-    first, second = TABLES["pathway"]
-    return {**TABLES, "pathway": [{**first, **pathway}, second]}
 
 
 def test_one_pathway_alone_is_narrow():
@@ -59,12 +53,3 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "closed forms – GDLN" in out
     assert outcome.sentence() in out
-
-
-@pytest.mark.parametrize("hidden", [0, -1, "3", 1.5, True])
-def test_what_is_no_number_of_units_is_refused(hidden):
-    with pytest.raises(InputError, match=r"pathway\[0\]\.hidden"):
-        sr.load(changed(hidden=hidden))
-
-
-# -- what is not decided is not predicted ----------------------------------------------------------

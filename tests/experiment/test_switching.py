@@ -15,7 +15,6 @@ from symreln.claims.integration import coupled_matrices
 from symreln.claims.phases import STARTING
 from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
-from symreln.errors import SpecError
 from symreln.experiment.aligned import gdln_alignment
 from symreln.experiment.training import recorded, train_gated
 from symreln.pipeline.certificate.pathway_part import pathways_part
@@ -60,27 +59,6 @@ def test_a_switch_holds_from_its_step_on():
     assert found.during(400).pathways[2].gate == (1,) * 8
     assert found.during(400).switches == ()
     assert found.pathways[2].during(150).gate == (1, 1, 1, 1, 1, 1, 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("then", "message"),
-    [
-        ([{"step": 600, "gate": "all"}], "step 600, with 600 recorded steps"),
-        ([{"step": 0, "gate": "all"}], r"pathway\[0\].then\[0\].step: found 0"),
-        ([{"step": 9, "gate": "all"}] * 2, r"then\[1\].step: found step 9 after step 9"),
-        ([{"step": 9, "gate": "item == 9"}], r"then\[0\].gate: found the gate .* 0 on every"),
-        ([{"step": 9, "gate": "items == 9"}], "unknown label"),
-        ([{"gate": "all"}], r"then\[0\].step: found nothing"),
-        ([{"step": 9}], r"then\[0\].gate: found nothing"),
-        ([{"step": 9, "gate": "all", "at": 3}], r"then\[0\].at: found the unknown key"),
-        ([{"step": 9, "gate": ["1/2"] * 8}], "a gain in a gate that is taken later"),
-        (9, "then: found 9"),
-        ([9], "then: found 9"),
-    ],
-)
-def test_wrong_switches_are_refused(then, message):
-    with pytest.raises(SpecError, match=message):
-        spec(pathway=[{"name": "a", "then": then}])
 
 
 # -- the derivation --------------------------------------------------------------------------------

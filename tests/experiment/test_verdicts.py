@@ -11,9 +11,9 @@ import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.prediction import predict_training
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
-from symreln.experiment.metrics import Interval, mutual_distance
+from symreln.experiment.metrics import mutual_distance
 from symreln.experiment.strengths import ModeMeasured
-from symreln.experiment.verdicts import gates_verdict, modes_verdict, outcome_of
+from symreln.experiment.verdicts import gates_verdict, modes_verdict
 from tests.cases import derived
 from tests.experiment.test_confront import one_pathway, relu
 from tests.own_specs import SMALL
@@ -21,24 +21,9 @@ from tests.own_specs import SMALL
 NAMES = {"gdln": "GDLN", "relu": "ReLU network"}
 
 
-def ends(value: float, low: float, high: float) -> Interval:
-    return Interval(value=value, low=low, high=high)
-
-
 def staged() -> sr.Derivation:
     keys = ("dataset.items=4", "network.hidden=60", "network.steps=4001")
     return derived("contextual-3", *keys)
-
-
-# -- three values ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "outcome"),
-    [(0.0, 0.05, "agrees"), (0.01, 0.051, "undecided"), (0.0501, 0.2, "disagrees")],
-)
-def test_the_whole_interval_decides(low, high, outcome):
-    assert outcome_of(ends((low + high) / 2, low, high), 0.05) == outcome
 
 
 def test_one_seed_gives_no_verdict_and_says_so():

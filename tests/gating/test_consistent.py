@@ -12,8 +12,7 @@ from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.consistent import self_consistent_gates
 from symreln.gating.enumerate import RealisableGates
-from symreln.gating.found_pathways import gate_pathway
-from symreln.gating.search import _left, predicted_stages, stage_residuals
+from symreln.gating.search import predicted_stages
 from symreln.specs.spec import Dataset
 from symreln.task_library.load import load
 from tests.strategies import examples, seeds
@@ -42,8 +41,7 @@ def xor(delta: Fraction) -> Dataset:
 )
 def test_xor(delta: str, expected: list[tuple[str, str, tuple[int, ...]]]) -> None:
     """One sample while Delta² <= 2, both of a class for Delta > 0; the faster one wins."""
-    dataset = xor(Fraction(delta))
-    (stage,) = predicted_stages(dataset, RealisableGates.of(dataset.inputs))
+    (stage,) = predicted_stages(xor(Fraction(delta)))
     assert [(c.pattern, str(c.s.to_sympy()), c.boundary) for c in stage.candidates] == expected
     alike = {"1000": 4, "1100": 2}[expected[0][0]]
     assert len(stage.winners) == alike == stage.candidates[0].size
@@ -81,23 +79,9 @@ def test_float_svd_finds_the_same(seed: int) -> None:
         assert [top for _, top in found.get(gate, [])] == [top for _, top in wanted]
 
 
-def test_what_a_converged_stage_leaves() -> None:
-    """The common pathway learns what is linear in the items; the rest sums to 0 over contexts."""
-    spec = load("contextual-3", ["dataset.items=2"]).at_values()
-    first, second = stage_residuals(spec)
-    assert first == spec.dataset.targets or (first - spec.dataset.targets).is_zero
-    opened = gate_pathway(spec.dataset, [1] * spec.dataset.samples)
-    left = _left(spec.dataset, spec.dataset.targets, [opened])
-    x = np.array(spec.dataset.inputs.to_numpy())
-    y = np.array(spec.dataset.targets.to_numpy())
-    assert left.to_numpy() == pytest.approx(y - y @ np.linalg.pinv(x) @ x)
-    assert second.shape == first.shape
-    assert not (second - first).is_zero
-
-
 def test_bad_input() -> None:
     dataset = load("xor").dataset
     with pytest.raises(InputError, match="depend on Delta"):
         self_consistent_gates(dataset.inputs, dataset.targets, [])
     with pytest.raises(InputError, match="depend on Delta"):
-        next(predicted_stages(dataset, RealisableGates.of(load("xor").at_values().dataset.inputs)))
+        next(predicted_stages(dataset))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.errors import FloatRangeError, InputError, SpecError
+from symreln.errors import FloatRangeError, InputError
 from symreln.gating import from_data
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
@@ -188,27 +188,6 @@ def test_networks_are_judged_by_the_effective_network(xor):
     assert report.met.by_chance == pytest.approx(told["units"]["by_chance"])
     for apart, chance in zip(report.met.distances, report.met.by_chance, strict=True):
         assert apart < 2.5 * chance < 0.3
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"activation": "linear"}, r"network\.activation.*for gates from the data"),
-        ({"weight_decay": "1/10"}, r"network\.weight_decay.*for gates from the data"),
-        ({"strength0": "1/10"}, r"network\.strength0.*for gates from the data"),
-    ],
-)
-def test_networks_without_such_gates_are_refused(changed, message):
-    with pytest.raises(SpecError, match=message):
-        sr.spec(X, Y, network={**NETWORK, **changed})
-
-
-def test_what_is_missing_is_said():
-    with pytest.raises(SpecError, match=r"pathway.*or \[network\] for gates from the data"):
-        sr.spec(X, Y)
-    free = {"a": {"positive": True}}
-    with pytest.raises(SpecError, match=r"a\.value.*for gates from the data"):
-        sr.spec([["a", 1], [-1, -1]], [1, -1], network=NETWORK, parameters=free)
 
 
 def test_where_nothing_grows_nothing_is_found():

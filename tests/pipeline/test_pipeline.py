@@ -60,8 +60,3 @@ def test_what_is_no_spec_is_said_with_what_to_write(call):
         InputError, match=rf'{call.__name__}: found a list; .*sr.{call.__name__}\("'
     ):
         call([[1, 0], [0, 1]])
-
-
-def test_a_name_is_derived_as_its_spec():
-    named, loaded = sr.derive("xor"), sr.derive(sr.load("xor"))
-    assert named.to_json() == loaded.to_json()

@@ -104,17 +104,6 @@ def test_what_does_not_close_says_what_there_is_instead():
     assert "evaluate() and plot()" in caught.value.__notes__[0]
 
 
-def test_the_curves_of_a_figure_are_those_that_are_evaluated():
-    derivation = derived("linear-hierarchy")
-    ax = derivation.plot()
-    axes = ax.figure.axes
-    assert len(axes) == 2
-    line = axes[1].lines[0]
-    assert line.get_ydata() == pytest.approx(derivation.evaluate(line.get_xdata()).loss)
-    mine = ax.figure.add_axes((0.1, 0.1, 0.2, 0.2))
-    assert derivation.plot(mine) is mine
-
-
 @pytest.mark.parametrize("steps", [600, 2000])
 def test_the_legend_of_a_figure_covers_no_curve(steps):
     """The loss of xor falls at the end of 600 steps, and at the beginning of 2000."""
@@ -141,12 +130,7 @@ def test_copies_are_the_value_and_pickles_make_it_again(name):
     assert again.certificate == derivation.certificate
 
 
-def test_gates_that_were_found_are_a_spec():
-    found = sr.gates(sr.load("xor"), "self-consistent")
-    spec = found.to_spec()
-    assert {pathway.gate for pathway in spec.pathways} == {
-        tuple(int(k == place) for k in range(4)) for place in range(4)
-    }
+def test_what_a_method_does_not_take_is_said():
     with pytest.raises(InputError, match='clusters has no meaning with method="enumerate"'):
         sr.gates(sr.load("xor"), "enumerate", clusters=3)
 

@@ -4,11 +4,7 @@ import contextlib
 import io
 from pathlib import Path
 
-import pytest
-
-from symreln.report import html, latex, typst
 from tests.own_process import printed
-from tests.report.sample import document
 
 SCRIPT = """
 import hashlib, sympy as sp
@@ -39,17 +35,6 @@ def test_bytes_are_equal_under_other_hash_seeds():
     with contextlib.redirect_stdout(here):
         exec(SCRIPT, {})
     assert run(SCRIPT, "1") == here.getvalue()
-
-
-@pytest.fixture(scope="module")
-def twice():
-    return document(), document()
-
-
-@pytest.mark.parametrize("render", [html.render, latex.render, typst.render])
-def test_bytes_are_equal_twice(render, twice):
-    first, second = twice
-    assert render(first) == render(second)
 
 
 def test_modules_load_what_they_need_when_they_need_it():

@@ -21,7 +21,6 @@ from symreln.cli.main import cli
 from symreln.errors import CertificateError
 from symreln.exact.scalar import Scalar
 from symreln.sizes.every_size import EverySize, _derive_every_size
-from symreln.task_library.structures import hierarchy
 from symreln.verdict.judge import Level
 from symreln.verifier import verify
 from tests.certificates import leaves, renewed
@@ -119,18 +118,6 @@ def test_formulas_are_the_ordinary_derivation_at_sizes(
                 for here in copied(values, part)
             )
             assert sp.simplify(total - known.to_sympy({})) == 0
-
-
-@pytest.mark.parametrize(("contexts", "items"), [(2, 4), (3, 8)])
-def test_the_dataset_has_the_gram_matrices_of_the_proof(contexts: int, items: int) -> None:
-    data = sr.load(tables([COMMON], contexts, items)).dataset
-    x, y = (matrix.to_sympy({}) for matrix in (data.inputs, data.targets))
-    (c,) = x.free_symbols
-    h, i, k = sp.Matrix(hierarchy(items).tolist()), sp.eye(items), sp.eye(contexts)
-    ones, all_items = sp.ones(contexts, contexts), sp.ones(items, items)
-    # Samples are context-major.
-    assert x.T * x == sp.kronecker_product(ones, i) + c**2 * sp.kronecker_product(k, all_items)
-    assert y.T * y == sp.kronecker_product(ones + k, h.T * h)
 
 
 # -- what is shown ---------------------------------------------------------------------------------

@@ -363,6 +363,8 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ("graph-from-output", GRAPH.replace('from = "in"', 'from = "out"')),
     ("graph-to-input", GRAPH.replace('to = "out"', 'to = "in"')),
     ("graph-cycle", GRAPH + '[[edge]]\nfrom = "h"\nto = "h"\n'),
+    ("graph-no-way-in", GRAPH.replace("from = \"in\"\nto = \"h\"", "from = 'in'\nto = 'out'")),
+    ("graph-no-way-out", GRAPH.replace("from = \"h\"", "from = 'in'")),
     ("graph-idle", GRAPH.replace(EDGES, "[[edge]]\nfrom = 'in'\nto = 'out'\n")),
     ("graph-group", GRAPH.replace('outputs = "all"', 'outputs = "contxt_1"')),
     ("graph-gate", GRAPH.replace("size = 3", "size = 3\ngate = 'contxt == 1'")),
@@ -379,6 +381,8 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     # -- gates that are taken later, samples on the boundary, hidden units of one pathway
     ("then-number", switch("3")), ("then-step", switch('[{step = 0, gate = "all"}]')),
     ("then-key", switch('[{stp = 1, gate = "all"}]')),
+    ("then-closed", switch('[{step = 2, gate = "context == 9"}]')),
+    ("then-empty", switch('[{gate = "all"}, {step = 4}, 9]')),
     ("then-order", switch('[{step = 3, gate = "all"}, {step = 2, gate = "all"}]')),
     ("then-late", switch('[{step = 5, gate = "context != 1"}]')),
     ("then-gate", switch('[{step = 2, gate = "contxt != 1"}]')),
@@ -387,7 +391,9 @@ GRAPHS: tuple[tuple[str, str], ...] = (
     ("then-decay", switch('[{step = 2, gate = "context != 1"}]') + "weight_decay = 1\n"),
     ("then-sized", sized(WHOLE) + "then = [{step = 2, gate = 'context != 1'}]\n"),
     ("boundary-layers", f"{OWN}{PATHWAY}gate = ['/', 1]\n{NETWORK}layers = 3\n"),
-    ("hidden-of-one", f"{OWN}{PATHWAY}hidden = 0\n"), ("pathways-many", f"{OWN}" + PATHWAY * 1001),
+    ("hidden-of-one", f"{OWN}{PATHWAY}hidden = 0\n"),
+    ("hidden-of-one-text", own("") + "hidden = '3'\n"),
+    ("pathways-many", f"{OWN}" + PATHWAY * 1001),
     # -- combinations of keys for which there is no theory
     ("theory-decay", network("layers = 3") + "activation = 'linear'\nweight_decay = 0.1\n"),
     ("theory-two-stds", network("init_std = [1, 2]") + "activation = 'linear'\nlayers = 3\n"),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from symreln.errors import SpecError
 from symreln.specs.finding import problem_of_character
-from symreln.task_library.load import load
-from tests.specs.corpus import cases
 from tests.specs.messages import FILE, messages
 
 
@@ -32,12 +27,3 @@ def test_no_message_is_long_or_holds_a_control_character(found: list[tuple[str, 
     for name, message in found:
         assert not any(problem_of_character(c) for c in message if c != "\n"), name
         assert len(message) < 20_000, name
-
-
-def test_every_problem_of_a_file_names_it(tmp_path: Path):
-    """Except for names that are no file at all."""
-    for case in cases(tmp_path):
-        if case.source.endswith(".toml"):
-            with pytest.raises(SpecError) as caught:
-                load(case.source)
-            assert all(p.file == case.source for p in caught.value.problems), case.name

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
-from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.networks.effective import EffectiveDataset
-from symreln.specs.spec import Dataset, Spec
+from symreln.specs.spec import Spec
 from symreln.verdict.residual import converged_outputs
-from tests.cases import derived
-from tests.strategies import examples, seeds
 from tests.verdict.examples import random_gated
 
 # Entries are small rationals and P < 10: sums of products round to a few machine epsilons.
@@ -69,40 +64,3 @@ def test_converged_outputs_are_least_squares(seed):
     for left in of(spec, residual):
         # Exactly orthogonal to every pathway's gated inputs on the outputs that it writes.
         assert left.sigma_yx.is_zero
-
-
-def test_a_later_stage_learns_what_the_earlier_ones_left():
-    derivation = derived("contextual n=4 C=3")
-    (common,), off = derivation.stages[0].pathways, derivation.stages[1].pathways
-    values = derivation.spec.values
-    x = common.effective.inputs.substitute(values).to_numpy()
-    y = derivation.spec.dataset.targets.to_numpy()
-    left = y - y @ np.linalg.pinv(x) @ x
-    for pathway in off:
-        gate = np.array(pathway.effective.pathway.gate)
-        np.testing.assert_allclose(
-            pathway.effective.targets.substitute(values).to_numpy(), left * gate, atol=ROUNDING
-        )
-
-
-# -- properties ------------------------------------------------------------------------------------
-
-
-def permuted(spec: Spec, order: list[int]) -> Spec:
-    def columns(matrix: ExactMatrix) -> ExactMatrix:
-        return ExactMatrix.from_rows([[row[i] for i in order] for row in matrix.rows()])
-
-    dataset = Dataset(inputs=columns(spec.dataset.inputs), targets=columns(spec.dataset.targets))
-    paths = tuple(replace(p, gate=tuple(p.gate[i] for i in order)) for p in spec.pathways)
-    return replace(spec, dataset=dataset, pathways=paths)
-
-
-@examples(100)
-@given(seeds)
-def test_order_of_samples_does_not_matter(seed):
-    spec = random_gated(seed)
-    order = list(range(spec.dataset.samples))
-    Random(seed).shuffle(order)
-    for one, other in zip(of(spec), of(permuted(spec, order)), strict=True):
-        assert one.sigma_yx == other.sigma_yx
-        assert one.sigma_x == other.sigma_x

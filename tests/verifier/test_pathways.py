@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import symreln.verifier as verifier
 from symreln.errors import CertificateError
 from symreln.exact.matrix import ExactMatrix
 from symreln.verifier import digest, verify, verify_file
 from tests.certificates import (
     Json,
     certificate_of,
-    certificates,
     contextual,
     copied,
     pathway,
     rejected,
 )
-
-NAMES = ("xor", "contextual", "coupled", "generic", "white", "leak", "gains")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_certificates_are_accepted(name: str) -> None:
-    certificate = certificates()[name]
-    shown = verify(json.loads(json.dumps(certificate)))
-    assert len(shown) == len(certificate["parts"][0]["stages"])
 
 
 def _class(stages: list[Json]) -> Json:
@@ -238,24 +224,6 @@ def test_a_class_cannot_be_shown_in_parts() -> None:
 
 
 # -- alone ----------------------------------------------------------------------------------------
-
-
-def test_it_stands_alone(tmp_path: Path) -> None:
-    shutil.copytree(Path(verifier.__file__).parent, tmp_path / "alone")
-    data = tmp_path / "certificate.json"
-    data.write_text(json.dumps(certificates()["xor"]), encoding="utf-8")
-    code = (
-        "import sys; sys.path.append(sys.argv.pop(1)); from alone.__main__ import main; main(); "
-        "bad = {'sympy', 'flint', 'numpy', 'symreln'} & set(sys.modules); "
-        "sys.exit(f'imported {bad}' if bad else 0)"
-    )
-    # -I and -S: no site-packages, no current directory, no environment.
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, str(tmp_path), str(data)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "one, two: closed" in done.stdout
 
 
 @pytest.mark.parametrize(
