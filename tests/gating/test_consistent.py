@@ -41,7 +41,8 @@ def xor(delta: Fraction) -> Dataset:
 )
 def test_xor(delta: str, expected: list[tuple[str, str, tuple[int, ...]]]) -> None:
     """One sample while Delta² <= 2, both of a class for Delta > 0; the faster one wins."""
-    (stage,) = predicted_stages(xor(Fraction(delta)))
+    dataset = xor(Fraction(delta))
+    (stage,) = predicted_stages(dataset, RealisableGates.of(dataset.inputs))
     assert [(c.pattern, str(c.s.to_sympy()), c.boundary) for c in stage.candidates] == expected
     alike = {"1000": 4, "1100": 2}[expected[0][0]]
     assert len(stage.winners) == alike == stage.candidates[0].size
@@ -84,4 +85,4 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="depend on Delta"):
         self_consistent_gates(dataset.inputs, dataset.targets, [])
     with pytest.raises(InputError, match="depend on Delta"):
-        next(predicted_stages(dataset))
+        next(predicted_stages(dataset, RealisableGates.of(load("xor").at_values().dataset.inputs)))
