@@ -107,8 +107,9 @@ class SplitNetwork:
     exact: float
 
     @classmethod
-    def of(cls, derivation: Derivation, network: TrainingRun, inputs: np.ndarray) -> SplitNetwork:
+    def of(cls, derivation: Derivation, network: TrainingRun) -> SplitNetwork:
         """Split trained ReLU networks into pathways by the nearest gate and compare their maps."""
+        inputs = derivation.spec.dataset.inputs.to_numpy()
         # Gates of 0 and 1: a network is trained for no others.
         gates = np.array([p.effective.pathway.gate for p in derivation.pathways], dtype=float)
         for own, pathway in zip(gates, derivation.pathways, strict=True):

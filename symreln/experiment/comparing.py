@@ -13,7 +13,8 @@ from symreln.experiment.closed import predict_aligned
 from symreln.experiment.metrics import Distance, Interval, compare, exactly, mutual_distance
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from collections.abc import Mapping
+
     from symreln.experiment.predictions import Predictions
     from symreln.train.run import TrainingRun
 
@@ -60,28 +61,34 @@ class CurvePair:
         return mutual_distance(self.first, self.second, rng, self.error)
 
 
-def curve_pairs(
-    numbers: Derivation,
-    predictions: Predictions,
-    network: TrainingRun | None,
-    gdln: TrainingRun,
-    aligned: TrainingRun | None,
+def theory_pairs(
+    predictions: Predictions, trained: Mapping[str, TrainingRun]
 ) -> dict[str, CurvePair]:
-    """Return every pair of curves that is compared.
+    """Return the judged curve beside every kind of trained network.
 
     Args:
-        numbers: A derivation without free parameters, with a network.
         predictions: What was predicted.
-        network: The trained networks, or None.
-        gdln: The trained gated deep linear networks.
+        trained: The trained networks by the name of their kind, "gdln" and "relu".
+    """
+    return {
+        f"theory_vs_{name}": _curve_pair(predictions.prediction.loss, run, predictions.error[0])
+        for name, run in trained.items()
+    }
+
+
+def other_pairs(
+    predictions: Predictions, trained: Mapping[str, TrainingRun], aligned: TrainingRun | None
+) -> dict[str, CurvePair]:
+    """Return every other pair of curves that is compared; arguments as above.
+
+    Args:
+        predictions: What was predicted.
+        trained: The trained networks by the name of their kind.
         aligned: A GDLN that started aligned, or None.
     """
     prediction, effective = predictions.prediction, predictions.effective
-    trained = {"gdln": gdln} | ({} if network is None else {"relu": network})
-    pairs = {
-        f"theory_vs_{name}": _curve_pair(prediction.loss, run, predictions.error[0])
-        for name, run in trained.items()
-    }
+    pairs: dict[str, CurvePair] = {}
+    gdln, network = trained["gdln"], trained.get("relu")
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
         if effective is not None:
@@ -102,16 +109,16 @@ def curve_pairs(
         name, run = list(trained.items())[-1]
         pairs[f"flow_vs_{name}"] = _curve_pair(flow, run)
     if aligned is not None:
-        descent = predict_aligned(numbers, predictions.chain)
+        descent = predict_aligned(predictions.numbers, predictions.chain)
         pairs["descent_vs_aligned"] = _curve_pair(descent, aligned)
         if closed is not None:
-            pairs["closed_vs_aligned"] = _curve_pair(_from_expected(numbers, predictions), aligned)
+            pairs["closed_vs_aligned"] = _curve_pair(_from_expected(predictions), aligned)
     return pairs
 
 
-def _from_expected(numbers: Derivation, predictions: Predictions) -> np.ndarray:
+def _from_expected(predictions: Predictions) -> np.ndarray:
     """Return the loss of closed forms from where an aligned network starts, which is not κ."""
-    prediction = predictions.prediction
+    numbers, prediction = predictions.numbers, predictions.prediction
     assert prediction.closed_loss is not None  # asked before
     plain = closed_forms(numbers, prediction.times, factors={}) if predictions.kappas else None
     return prediction.closed_loss if plain is None else plain.reduced

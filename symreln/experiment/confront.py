@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
@@ -14,22 +11,17 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.experiment.aligned import SplitNetwork, gdln_alignment
 from symreln.experiment.closed import train_aligned
-from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.diagnosis import diagnosed
-from symreln.experiment.gates_held import gates_held, stage_ends
-from symreln.experiment.measured_gates import GateLawMeasured
-from symreln.experiment.metrics import GateDrift
+from symreln.experiment.gates_held import stage_ends
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
 from symreln.experiment.representation import RepresentationComparison
-from symreln.experiment.strengths import MARKS, measured_strengths
+from symreln.experiment.strengths import MARKS
 from symreln.experiment.training import train_pair
-from symreln.experiment.units_met import UnitsMet, met_looks
+from symreln.experiment.units_met import met_looks
 from symreln.specs.arguments import check_counts, instance_of
 from symreln.train.record import Recording
-from symreln.train.run import TrainingRun
 
 
 @phase("validating")
@@ -72,32 +64,19 @@ def validate(
     if not numbers.known.plain.holds and not numbers.by_edges:
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, predictions.chain)
-    pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
-    with phase("law of gates"):
-        law = GateLawMeasured.of(numbers, network)
     found = Validation(
         **vars(predictions),
         derivation=derivation,
         network=network,
         gdln=gdln,
         aligned=aligned,
-        pairs=pairs,
-        gdln_alignment=gdln_alignment(numbers.last, gdln),
-        modes=measured_strengths(numbers, predictions.prediction, network, gdln),
-        gates=gates_held(numbers, network, ends),
-        met=UnitsMet.of(numbers, network),
+        ends=ends,
         rng=rng,
-        law=law,
-        **_seen_gates(numbers, network),
+        representations=RepresentationComparison.of(predictions, seeds, rng)
+        if representations
+        else None,
     )
-    if diagnosis:
-        with phase("diagnosis"):
-            found = diagnosed(found)
-    if not representations:
-        return found
-    with phase("recording representations"):
-        held = RepresentationComparison.of(found.numbers, found, found.seeds, found.rng)
-    return replace(found, representations=held)
+    return diagnosed(found) if diagnosis else found
 
 
 def compare_losses(derivation: Derivation, seeds: int, rng: int) -> Validation:
@@ -107,12 +86,7 @@ def compare_losses(derivation: Derivation, seeds: int, rng: int) -> Validation:
     asked = {"record": Recording(), "workers": 1}
     network, gdln = train_pair(numbers.spec, predictions.kappas, seeds, rng, **asked)
     return Validation(
-        **vars(predictions),
-        derivation=derivation,
-        network=network,
-        gdln=gdln,
-        pairs=curve_pairs(numbers, predictions, network, gdln, None),
-        rng=rng,
+        **vars(predictions), derivation=derivation, network=network, gdln=gdln, rng=rng
     )
 
 
@@ -127,20 +101,6 @@ def _checked(derivation: Derivation) -> Derivation:
         )
         raise InputError(msg)
     return numbers
-
-
-def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, Any]:
-    """Return what is measured of ReLU networks' gates; nothing of other networks'."""
-    if network is None or network.settings.activation != "relu":
-        return {}
-    drift = GateDrift.of(
-        network.snapshots["activity"],
-        network.snapshots["contribution"],
-        network.snapshot_steps,
-        network.losses,
-    )
-    inputs = numbers.spec.dataset.inputs.to_numpy()
-    return {"drift": drift, "split": SplitNetwork.of(numbers.last, network, inputs)}
 
 
 def _marks(prediction: Prediction) -> tuple[int, ...]:

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.claims.early import EarlyStrengths
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
@@ -75,6 +76,7 @@ HALVINGS, WORTH = 8, 0.25
 SMALL = Fraction(1, 100)
 
 
+@phase("diagnosis")
 def diagnosed(case: Case) -> Case:
     """Return a confrontation with what fails where the judged curve and training disagree.
 
@@ -84,14 +86,12 @@ def diagnosed(case: Case) -> Case:
     Args:
         case: What was predicted and trained.
     """
-    aligned = [
-        pair
-        for pair, found in case.metrics.items()
-        if is_aligned(pair)
-        and not pair.startswith("closed")
-        and found.max_abs_over_initial > case.tolerance
-    ]
-    again, far = Trials(case), dict.fromkeys([*case.disagreements, *aligned])
+    aligned, far = "descent_vs_aligned", [*case.disagreements]
+    if case.aligned is not None and (case.distance(aligned) or 0.0) > case.tolerance:
+        far.append(aligned)
+    if not far:
+        return case
+    again = Trials(case)
     return replace(case, diagnosis=tuple(row for pair in far for row in _rows(again, pair)))
 
 

@@ -5,28 +5,28 @@ What fails where the prediction disagrees is said by :mod:`symreln.experiment.di
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.progress import phase
 from symreln.base.records import Immutable, record
 from symreln.claims.curves import Judged
 from symreln.claims.narrow import own_curves
-from symreln.claims.solve import at_values
 from symreln.experiment.aligned import (
     NarrowOutcome,
     PathwayAlignment,
     SplitNetwork,
+    gdln_alignment,
     narrow_outcomes,
 )
-from symreln.experiment.comparing import JUDGED, CurvePair
-from symreln.experiment.gates_held import GatesHeld
+from symreln.experiment.comparing import JUDGED, CurvePair, other_pairs, theory_pairs
+from symreln.experiment.gates_held import GatesHeld, gates_held
 from symreln.experiment.measured_gates import GateLawMeasured
 from symreln.experiment.metrics import Distance, GateDrift, Interval, SeedFloor, compare, exactly
 from symreln.experiment.predictions import Predictions
 from symreln.experiment.rows import FLOOR, PUBLISHED_ROWS, Row, named
-from symreln.experiment.strengths import ModeMeasured
+from symreln.experiment.strengths import ModeMeasured, measured_strengths
 from symreln.experiment.uninformative import Uninformative
 from symreln.experiment.units_met import UnitsMet
 from symreln.experiment.verdicts import (
@@ -54,24 +54,14 @@ class Validation(Immutable, Predictions):
     """A derivation confronted with trained networks: all that was predicted, and what came of it.
 
     Attributes:
-        derivation: What was predicted.
+        derivation: What was predicted, with its parameters.
         network: The trained ReLU (or linear) networks; None where none was trained.
         gdln: The trained gated deep linear networks.
         aligned: A GDLN that started aligned with the modes, as closed forms assume, or None.
-        pairs: Every pair of curves that is compared, by their names in validation.json:
-            "theory_vs_…" is the judged curve, "closed_vs_…" and "reduced_vs_…" are both;
-            "effective_vs_relu" is the effective network, "mean_field_vs_relu" all units that are
-            followed for it, "flow_vs_…" the reduction by infinitely small steps, "…_vs_aligned"
-            what starts as closed forms assume.
+        ends: Name and last step of every stage that ends, as of
+            :func:`symreln.experiment.gates_held.stage_ends`.
         rng: Seed of the random streams.
-        gates: Share of the weight with a gate of the spec, or why gates are not tested.
-        met: Whether units are where the effective network has them; None where gates are given.
         diagnosis: What was replaced where theory and training disagree, and what it left.
-        gdln_alignment: One entry a pathway.
-        drift: How far the network's gates move; None for a linear network.
-        law: The law of gates beside the networks' gates; None where there is no law or no gates.
-        split: The networks seen as pathways, units given to the nearest gate; None likewise.
-        modes: Every mode's measured strength beside its prediction, where maps were recorded.
         representations: What hidden layers hold; None where that was not asked for.
     """
 
@@ -79,17 +69,73 @@ class Validation(Immutable, Predictions):
     network: TrainingRun | None = None
     gdln: TrainingRun
     aligned: TrainingRun | None = None
-    pairs: Mapping[str, CurvePair]
+    ends: tuple[tuple[str, int], ...] = ()
     rng: int
-    gates: GatesHeld | str = "the gates of the units were not recorded"
-    met: UnitsMet | None = None
     diagnosis: tuple[Row, ...] = ()
-    gdln_alignment: tuple[PathwayAlignment, ...] = ()
-    drift: GateDrift | None = None
-    law: GateLawMeasured | None = None
-    split: SplitNetwork | None = None
-    modes: tuple[ModeMeasured, ...] = ()
     representations: RepresentationComparison | None = None
+
+    @property
+    def _trained(self) -> dict[str, TrainingRun]:
+        return {"gdln": self.gdln} | ({} if self.network is None else {"relu": self.network})
+
+    @cached_property
+    def theory_pairs(self) -> dict[str, CurvePair]:
+        """The judged curve beside every kind of trained network: "theory_vs_…"."""
+        return theory_pairs(self, self._trained)
+
+    @cached_property
+    def pairs(self) -> dict[str, CurvePair]:
+        """Every pair of curves that is compared, by their names in validation.json.
+
+        "closed_vs_…" and "reduced_vs_…" are both of the theory's; "effective_vs_relu" is the
+        effective network, "mean_field_vs_relu" all units that are followed for it, "flow_vs_…" the
+        reduction by infinitely small steps, "…_vs_aligned" what starts as closed forms assume.
+        """
+        return self.theory_pairs | other_pairs(self, self._trained, self.aligned)
+
+    @cached_property
+    def gates(self) -> GatesHeld | str:
+        """Share of the weight with a gate of the spec, or why gates are not tested."""
+        return gates_held(self.numbers, self.network, self.ends)
+
+    @cached_property
+    def met(self) -> UnitsMet | None:
+        """Whether units are where the effective network has them; None where gates are given."""
+        return UnitsMet.of(self.numbers, self.network)
+
+    @cached_property
+    def gdln_alignment(self) -> tuple[PathwayAlignment, ...]:
+        """How far the GDLN's pathways are aligned with their modes: one entry a pathway."""
+        return gdln_alignment(self.numbers.last, self.gdln)
+
+    @cached_property
+    def drift(self) -> GateDrift | None:
+        """How far the network's gates move; None where it has none."""
+        if (run := self._relu) is None:
+            return None
+        active, weight = run.snapshots["activity"], run.snapshots["contribution"]
+        return GateDrift.of(active, weight, run.snapshot_steps, run.losses)
+
+    @cached_property
+    def split(self) -> SplitNetwork | None:
+        """The networks seen as pathways, units given to the nearest gate; None likewise."""
+        return None if self._relu is None else SplitNetwork.of(self.numbers.last, self._relu)
+
+    @property
+    def _relu(self) -> TrainingRun | None:
+        """The trained networks where they have gates."""
+        return self.network if self.gdln.settings.activation == "relu" else None
+
+    @cached_property
+    def law(self) -> GateLawMeasured | None:
+        """The law of gates beside the networks' gates; None where there is no law or no gates."""
+        with phase("law of gates"):
+            return GateLawMeasured.of(self.numbers, self.network)
+
+    @cached_property
+    def modes(self) -> tuple[ModeMeasured, ...]:
+        """Every mode's measured strength beside its prediction, where maps were recorded."""
+        return measured_strengths(self.numbers, self.prediction, self.network, self.gdln)
 
     @cached_property
     def uninformative(self) -> Uninformative | None:
@@ -104,7 +150,7 @@ class Validation(Immutable, Predictions):
         An effective network has no gates that a GDLN would share.
         """
         judged = JUDGED[1:] if self.judged == "effective" else JUDGED
-        return tuple(name for name in judged if name in self.pairs)
+        return tuple(name for name in judged if name in self.theory_pairs)
 
     @cached_property
     def metrics(self) -> dict[str, Distance[Any]]:
@@ -112,9 +158,15 @@ class Validation(Immutable, Predictions):
         return {name: pair.comparison() for name, pair in self.pairs.items()}
 
     @cached_property
+    def judged_intervals(self) -> dict[str, Distance[Interval]]:
+        """Metrics of the judged pairs with intervals for the mean over all seeds."""
+        return {name: self.theory_pairs[name].distance(self.rng) for name in self.judged_pairs}
+
+    @cached_property
     def intervals(self) -> dict[str, Distance[Interval]]:
-        """Metrics of every pair with intervals for the mean over all seeds."""
-        return {name: pair.distance(self.rng) for name, pair in self.pairs.items()}
+        """The same of every pair."""
+        known = self.judged_intervals
+        return {name: known.get(name) or p.distance(self.rng) for name, p in self.pairs.items()}
 
     @cached_property
     def floor(self) -> SeedFloor | None:
@@ -166,22 +218,26 @@ class Validation(Immutable, Predictions):
     @property
     def verdict(self) -> str:
         """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
-        return self.verdicts["loss"].outcome
+        return self.loss_verdict.outcome
+
+    @cached_property
+    def loss_verdict(self) -> Verdict:
+        """The judgement of the loss."""
+        distances = {
+            f"against the {self.trained_name(pair)}": found.max_abs_over_initial
+            for pair, found in reversed(self.judged_intervals.items())  # the ReLU network first
+        }
+        return loss_verdict(
+            distances, self.tolerance, self.seeds, self.uninformative, self.error[0]
+        )
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdicts of loss, modes and gates."""
-        distances = {
-            f"against the {self.trained_name(pair)}": self.intervals[pair].max_abs_over_initial
-            for pair in reversed(self.judged_pairs)  # the network without given gates first
-        }
-        tolerance = self.tolerance
         return {
-            "loss": loss_verdict(
-                distances, tolerance, self.seeds, self.uninformative, self.error[0]
-            ),
+            "loss": self.loss_verdict,
             "modes": self.modes_verdict,
-            "gates": gates_verdict(self.gates, tolerance, self.rng, self.uninformative),
+            "gates": gates_verdict(self.gates, self.tolerance, self.rng, self.uninformative),
         }
 
     @property
@@ -189,8 +245,8 @@ class Validation(Immutable, Predictions):
         """The judged pairs that disagree: none of their interval is within the tolerance."""
         return tuple(
             name
-            for name in self.judged_pairs
-            if outcome_of(self.intervals[name].max_abs_over_initial, self.tolerance) == "disagrees"
+            for name, found in self.judged_intervals.items()
+            if outcome_of(found.max_abs_over_initial, self.tolerance) == "disagrees"
         )
 
     @property
@@ -219,11 +275,6 @@ class Validation(Immutable, Predictions):
         """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
         found = self.metrics.get(pair)
         return None if found is None else found.max_abs_over_initial
-
-    @cached_property
-    def numbers(self) -> Derivation:
-        """The derivation at its parameters' values."""
-        return self.derivation.ask(at_values)
 
     @property
     def no_network(self) -> str:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -28,24 +29,15 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
-from symreln.claims.early import EarlyStrengths
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
 from symreln.claims.prediction import closed_forms, predict, predict_training, written_and_read
 from symreln.claims.probes import learning_modes
-from symreln.claims.starts import (
-    Starts,
-    chain_of,
-    mode_kappas,
-    start_factors,
-    starts_of,
-    strength0_of,
-)
+from symreln.claims.starts import chain_of, mode_kappas, start_factors, starts_of, strength0_of
 from symreln.effective.network import EffectiveNetwork, effective_of, takes_minutes
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.laws.chain_start import ChainStart
-from symreln.laws.early_phase import EarlyStrength
 from symreln.verdict.judge import Level
 
 
@@ -53,99 +45,88 @@ from symreln.verdict.judge import Level
 class Predictions:
     """Predictions of one derivation, none of which has seen a trained network.
 
+    What no training needs is predicted when it is asked for.
+
     Attributes:
+        numbers: The derivation, at its parameters' values.
         prediction: The curves of the theory, with the spec's gates, at steps 0, 1, …
-        error: Monte Carlo errors of the judged loss over L(0) and of the judged strengths over
-            their plateaus: radii of 95 % intervals.
-        early: What the early phase says of modes, by the label of their strength; empty for a
-            linear network.
         kappas: κ of the pathways that the theory starts from it, by name.
-        effective: The effective network of the data, whatever gates are given; None where there is
-            none.
-        no_effective: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
-        straight: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it
-            is not proven; None where it is, and where gates switch or pathways are narrow.
     """
 
+    numbers: Derivation
     prediction: Prediction
-    error: tuple[float, float] = (0.0, 0.0)
-    early: Mapping[str, EarlyStrength] = field(default_factory=dict)
     kappas: Mapping[str, float] = field(default_factory=dict)
-    effective: EffectiveNetwork | None = None
-    no_effective: str = ""
     chain: ChainStart | None = None
-    straight: np.ndarray | None = None
+
+    @cached_property
+    def error(self) -> tuple[float, float]:
+        """Monte Carlo errors of the judged loss over L(0), and of strengths over their plateaus.
+
+        Radii of 95 % intervals.
+        """
+        if self.prediction.drawn is not None:
+            return _draws_error(self.prediction.loss, self.prediction.drawn), 0.0
+        if self.chain is not None:
+            return _chain_error(self.numbers, self.prediction, self.chain)
+        return _kappa_error(self.numbers, self.prediction) if self.kappas else (0.0, 0.0)
+
+    @cached_property
+    def _effective_or_why(self) -> tuple[EffectiveNetwork | None, str]:
+        return _effective_beside(self.numbers)
+
+    @property
+    def effective(self) -> EffectiveNetwork | None:
+        """The effective network of the data, whatever gates are given; None where there is none."""
+        return self._effective_or_why[0]
+
+    @property
+    def no_effective(self) -> str:
+        """Why there is no effective network, or ""."""
+        return self._effective_or_why[1]
+
+    @cached_property
+    def straight(self) -> np.ndarray | None:
+        """Loss of modes that keep to their directions, as Assumption 2.1.1 has it.
+
+        None where it is proven, and where gates switch or pathways are narrow.
+        """
+        numbers = self.numbers
+        turns = numbers.verdict.level is Level.COUPLED_MATRICES and not numbers.by_edges
+        return _mode_descent(numbers) if turns and own_curves(numbers).holds else None
 
 
+@phase("prediction")
 def predict_all(numbers: Derivation) -> Predictions:
-    """Make all predictions.
+    """Predict what training is to be compared with.
 
     Args:
         numbers: A derivation without free parameters, with a network.
     """
     if numbers.by_edges:
-        return _drawn(numbers)
+        return Predictions(numbers=numbers, prediction=predict(numbers, None))
     if not numbers.known.plain.holds:
         check_covered(numbers)
         if not numbers.known.matrices.holds:
             chain = chain_of(numbers)
-            return _chained(numbers, predict_chain(numbers, chain), chain)
-    early, starts = numbers.ask(EarlyStrengths.of), numbers.ask(starts_of)
-    effective, why = _effective_beside(numbers)
-    with phase("prediction"):
-        prediction = predict_training(numbers, flow=True)
-    # Where Assumption 2.1.1 is not proven, modes may leave their directions.
-    turns = numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
-    return Predictions(
-        prediction=prediction,
-        error=(_draws_error(prediction), 0.0)
-        if prediction.judged == "effective"
-        else _kappa_error(numbers, prediction, starts),
-        early=early,
-        kappas=starts.kappas,
-        effective=effective,
-        no_effective=why,
-        straight=_mode_descent(numbers) if turns else None,
-    )
+            prediction = predict_chain(numbers, chain)
+            return Predictions(numbers=numbers, prediction=prediction, chain=chain)
+    kappas = numbers.ask(starts_of).kappas
+    prediction = predict_training(numbers, flow=True)
+    return Predictions(numbers=numbers, prediction=prediction, kappas=kappas)
 
 
-def _drawn(numbers: Derivation) -> Predictions:
-    """Return the mean over drawn networks with its error."""
-    with phase("prediction"):
-        prediction = predict(numbers, None)
-    _, why = _effective_beside(numbers)
-    error = (_draws_error(prediction), 0.0)
-    return Predictions(prediction=prediction, error=error, no_effective=why)
-
-
-def _draws_error(prediction: Prediction) -> float:
+def _draws_error(loss: np.ndarray, drawn: np.ndarray) -> float:
     """Return the radius over L(0) that the mean of the draws leaves."""
-    assert prediction.drawn is not None
-    first, radius = float(prediction.loss[0]), simultaneous_radius(prediction.drawn, 0)
+    first, radius = float(loss[0]), simultaneous_radius(drawn, 0)
     return 0.0 if radius is None or not first else radius / first
-
-
-def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Predictions:
-    """Return the predictions for other than two layers of weights."""
-    _, why = _effective_beside(numbers)
-    if chain is None:
-        return Predictions(prediction=prediction, no_effective=why)
-    return Predictions(
-        prediction=prediction,
-        error=_chain_error(numbers, prediction, chain),
-        chain=chain,
-        no_effective=why,
-    )
 
 
 #: Standard errors of the ends of an interval for a mean.
 ENDS = float(ndtri((1 + LEVEL) / 2))
 
 
-def _kappa_error(
-    numbers: Derivation, prediction: Prediction, starts: Starts
-) -> tuple[float, float]:
+def _kappa_error(numbers: Derivation, prediction: Prediction) -> tuple[float, float]:
     """Return the radii that the errors of κ leave to the judged curves.
 
     All κ are moved together to the upper ends of their intervals: they are means over the same
@@ -153,14 +134,12 @@ def _kappa_error(
 
     Args:
         numbers: Without free parameters.
-        prediction: From these starts.
-        starts: κ with their errors.
+        prediction: From its κ.
 
     Returns:
         That of the loss over L(0), and that of strengths over their plateaus.
     """
-    if not starts.kappas:
-        return 0.0, 0.0
+    starts = numbers.ask(starts_of)
     moved = {name: kappa + ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
     factors = start_factors(numbers, mode_kappas(numbers, moved))
     return _largest(predict_training(numbers, factors), prediction)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import first_starts, matrices_of
@@ -87,22 +88,21 @@ class RepresentationComparison:
         return int(np.argmax(sizes >= 0.5 * sizes[-1]))
 
     @classmethod
-    def of(
-        cls, numbers: Derivation, predictions: Predictions, seeds: int, rng: int
-    ) -> RepresentationComparison:
+    @phase("recording representations")
+    def of(cls, predictions: Predictions, seeds: int, rng: int) -> RepresentationComparison:
         """Train the networks of a confrontation once more, with their similarities recorded.
 
         They are the same networks: initial weights depend on the seed alone.
 
         Args:
-            numbers: What was confronted, without free parameters.
-            predictions: What was predicted of it.
+            predictions: What was predicted.
             seeds: Networks of each kind; fewer where there are many samples.
             rng: Seed of the confrontation.
 
         Raises:
             NotSupportedError: The derivation does not predict them.
         """
+        numbers = predictions.numbers
         check_representations(numbers)
         spec = numbers.spec
         steps = tuple(map(int, spread_moments(predictions.prediction.loss, MOMENTS)))

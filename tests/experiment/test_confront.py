@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 import symreln as sr
+from symreln.claims.early import EarlyStrengths
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import Interval, compare
 from symreln.experiment.training import gated_pathways
@@ -113,8 +114,8 @@ def test_the_verdict_follows_the_tolerance():
     assert between.disagreements == ()
     assert "seeds would decide" in between.verdicts["loss"].reason
     # A theory that is wrong by half: the whole interval is far from zero.
-    wrong = {name: replace(each, first=each.first * 1.5) for name, each in found.pairs.items()}
-    far = replace(found, pairs=wrong)
+    wrong = {name: 1.5 * getattr(found.prediction, name) for name in ("reduced", "closed_loss")}
+    far = replace(found, prediction=replace(found.prediction, **wrong))
     low = max(end.low for end in ends(far))
     assert low > 0.4  # so that it disagrees by any tolerance below
     assert at(Fraction(low) * 1001 / 1000, far).verdict == "undecided"
@@ -182,7 +183,8 @@ def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():
     found = relu()
     assert found.to_json()["initial_strengths"]["pathways"] == dict(found.kappas)
     name, kappa = next(iter(found.kappas.items()))
-    error = found.early[found.derivation.pathways[0].modes[0].label].error
+    early = found.numbers.ask(EarlyStrengths.of)
+    error = early[found.derivation.pathways[0].modes[0].label].error
     assert 0 < error < 0.1 * kappa
     (constant,) = [c for c in found.derivation.constants if f"'{name}'" in c.name]
     assert (constant.value, constant.error) == (kappa, error)

@@ -93,14 +93,9 @@ def confronted(found: sr.Validation, wrong, monkeypatch) -> sr.Validation:
 
     made = wrong(found.derivation.at_values, dict(found.kappas))
     monkeypatch.setattr(variations, "predicted_again", predicted)
-    pairs = {
-        name: replace(pair, first=made[None])
-        if name.startswith(("theory_vs", "reduced_vs", "closed_vs"))
-        else pair
-        for name, pair in found.pairs.items()
-    }
-    prediction = replace(found.prediction, reduced=made, closed_loss=made)
-    return diagnosed(replace(found, prediction=prediction, pairs=pairs))
+    case = replace(found, prediction=replace(found.prediction, reduced=made, closed_loss=made))
+    vars(case)["error"] = found.error  # that of the theory as it is
+    return diagnosed(case)
 
 
 @pytest.mark.parametrize("wrong", [twice_the_rate, swapped_gates, nothing_is_learned])

@@ -22,9 +22,7 @@ HIERARCHY = ("network.steps=1501", "network.hidden=200", "network.init_std=1/200
 def compared():
     derivation = sr.derive(load("linear-hierarchy", HIERARCHY))
     validation = sr.validate(derivation, seeds=3, rng=0)
-    return validation, RepresentationComparison.of(
-        validation.numbers, validation, validation.seeds, validation.rng
-    )
+    return validation, RepresentationComparison.of(validation, validation.seeds, validation.rng)
 
 
 def test_predicted_similarity_is_the_square_root_of_the_map(compared):

@@ -54,9 +54,9 @@ def test_a_disagreement_is_one_though_nothing_is_learned():
     spec = replace(
         few().derivation.spec, validation=ValidationSpec(tolerance=Fraction(0), reason="a test")
     )
-    wrong = 0.8 * few().pairs["theory_vs_gdln"].first
-    pairs = {name: replace(pair, first=wrong) for name, pair in few().pairs.items()}
-    found = replace(few(), derivation=replace(few().derivation, spec=spec), pairs=pairs)
+    wrong = {name: 0.8 * getattr(few().prediction, name) for name in ("reduced", "closed_loss")}
+    prediction = replace(few().prediction, **wrong)
+    found = replace(few(), derivation=replace(few().derivation, spec=spec), prediction=prediction)
     assert found.verdict == "disagrees"
     assert "loss NOT TESTED" not in found.sentence()
 
