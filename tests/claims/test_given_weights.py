@@ -137,10 +137,11 @@ def lambda_balanced_weights(rng, sizes, balance):
     return w1, w2
 
 
-def in_floats(rng, sizes, balance, samples=12):
+def in_floats(rng, sizes, balance, equal=False, samples=12):
     """Return a derivation of float data, float weights, and the data."""
     n_x, _, n_y = sizes
     x, y = white(rng, n_x, samples), rng.normal(size=(n_y, samples))
+    y[-1] = y[0] if equal else y[-1]  # a mode with s = 0
     spec = sr.load({"dataset": {"X": x.tolist(), "Y": y.tolist()}, "pathway": [{"name": "whole"}]})
     return sr.derive(spec), *lambda_balanced_weights(rng, sizes, balance), x, y
 
@@ -151,10 +152,11 @@ SIZES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("equal", [False, True])
 @pytest.mark.parametrize(("sizes", "balance"), SIZES)
-def test_float_weights_and_inputs_follow_the_integrated_flow_in_every_block(sizes, balance):
+def test_float_weights_and_inputs_follow_the_integrated_flow_in_every_block(sizes, balance, equal):
     rng = np.random.default_rng(5)
-    derivation, w1, w2, x, y = in_floats(rng, sizes, balance)
+    derivation, w1, w2, x, y = in_floats(rng, sizes, balance, equal)
     solution = sr.from_weights(derivation, w1, w2)
     assert float(solution.balance) == pytest.approx(balance, abs=1e-12)
     n_x = sizes[0]

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.base import pool
@@ -44,10 +43,6 @@ def test_no_line_is_wider_than_the_terminal(
     wide = [line for line in printed.splitlines() if len(line) > 80]
     assert not wide
     assert not re.findall(r"\\[A-Za-z]+|\$|\*\*(?!\w|\()|`|^\|", printed, re.MULTILINE)
-
-
-letters = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
-cells = letters | st.sampled_from(["[bold]x[/]", "a  b", "sqrt(2)*c/16 + 1", "x" * 200, ":smile:"])
 
 
 def test_ordinary_tables_stand_in_columns():

@@ -7,19 +7,18 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-import pytest
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.integration import coupled_matrices
 from symreln.claims.phases import STARTING
 from symreln.claims.prediction import predict_training
-from symreln.cli.main import main
 from symreln.experiment.aligned import gdln_alignment
 from symreln.experiment.training import recorded, train_gated
 from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.report import html
 from symreln.task_library.load import load
+from tests.cli.command import command
 from tests.own_specs import SCALE, path, task
 
 THEN = [{"step": 150, "gate": "context != {context} or item < 3"}, {"step": 400, "gate": "all"}]
@@ -160,21 +159,15 @@ def test_json_and_documents_have_every_phase():
     assert "From step 400 the verdict is" in text
 
 
-def _verified(folder):
-    with pytest.raises(SystemExit) as ended:
-        main(["verify", str(folder)])
-    return ended.value.code
-
-
-def test_certificates_of_every_phase_are_written_verified_and_removed(tmp_path, capsys):
+def test_certificates_of_every_phase_are_written_verified_and_removed(tmp_path):
     derivation().save(tmp_path, ["json"])
-    assert _verified(tmp_path) == 0
-    assert "from step 400: stages[0]" in capsys.readouterr().out
+    done = command("verify", tmp_path)
+    assert (done.code, "from step 400: stages[0]" in done.out) == (0, True)
     broken = tmp_path / "certificate.json"
     content = json.loads(broken.read_text(encoding="utf-8"))
     content["digest"] = "0" * 64
     broken.write_text(json.dumps(content), encoding="utf-8")
-    assert _verified(tmp_path) == 2
-    assert "digest" in capsys.readouterr().err
+    done = command("verify", tmp_path)
+    assert (done.code, "digest" in done.err) == (2, True)
     sr.derive(static(0)).save(tmp_path, ["json"])
-    assert _verified(tmp_path) == 0
+    assert command("verify", tmp_path).code == 0

@@ -15,6 +15,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.couplings import _overlap_matrices
+from symreln.claims.equilibria import mode_system
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.verdict.judge import Level
@@ -103,24 +104,11 @@ def test_the_basis_of_a_degenerate_class_is_that_of_its_neighbours():
     assert ours == theirs == [0.5, 1, 1]
 
 
-def lotka_volterra(derivation) -> np.ndarray:
-    """kappa_ab = k_ab g_ba from U and V in floats; d on the diagonal."""
-    sizes = [probe_bases(p)[0].shape[1] for p in derivation.pathways]
-    ends = np.cumsum([0, *sizes])
-    kappa = np.diag(per_column(derivation, lambda m: m.d.to_float()))
-    for p, target in enumerate(derivation.pathways):
-        for j, source in enumerate(derivation.pathways):
-            if p != j:
-                k, g = _overlap_matrices(target, source)
-                kappa[ends[p] : ends[p + 1], ends[j] : ends[j + 1]] = k * g.T
-    return kappa
-
-
 @pytest.mark.parametrize("name", closing(("coupled modes",)))
 def test_coupled_modes_follow_lotka_volterra(name):
     derivation, times, curves, _ = observed(name)
-    s = per_column(derivation, lambda m: m.s.to_float())
-    kappa = lotka_volterra(derivation)
+    system = mode_system(derivation.stages[0])
+    s, kappa = system.s, system.kappa
     expected = integrate_modes(s, kappa, np.full(len(s), STRENGTH0), times, 1.0)
     np.testing.assert_allclose(curves, expected, rtol=0, atol=ON_MODES * np.abs(curves).max())
     uncoupled = integrate_modes(s, np.diag(np.diag(kappa)), np.full(len(s), STRENGTH0), times, 1.0)

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.couplings import _overlap_matrices
 from symreln.claims.equilibria import mode_system
 from symreln.claims.probes import probe_bases
 from symreln.report.chapters.derivation_chapter import _symbolic_drives
-from symreln.verdict.judge import Level
 from symreln.verdict.residual import stages_decouple
 from tests.cases import CASES, derived, matrix_spec
 from tests.verdict.examples import (
-    CUBIC,
     GOLDEN,
     RATIONAL,
     one_hot_contexts,
@@ -43,30 +40,6 @@ def test_overlaps_of_known_cases(case):
         assert coupling.input_overlap == g
         # One pathway alone pushes another out of its modes; only their sum does not.
         assert coupling.factors is None
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [race(RATIONAL), race(GOLDEN), race(CUBIC), race_of_three(GOLDEN), race_of_three(CUBIC)],
-    ids=["rational", "degree 2", "degree 3", "three, degree 2", "three, degree 3"],
-)
-def test_exact_factors_give_the_couplings_of_numpy(spec):
-    # By interpolation of rational factors; by K and G from singular vectors.
-    derivation = sr.derive(spec)
-    (stage,) = derivation.stages
-    assert stage.verdict.level is Level.COUPLED_MODES
-    system = mode_system(stage)
-    sizes = [probe_bases(p)[0].shape[1] for p in stage.pathways]
-    ends = np.cumsum([0, *sizes])
-    for p, target in enumerate(stage.pathways):
-        for j, source in enumerate(stage.pathways):
-            block = system.kappa[ends[p] : ends[p + 1], ends[j] : ends[j + 1]]
-            if p == j:
-                expected = np.diag([m.d.to_float() for m in target.modes])
-            else:
-                k, g = _overlap_matrices(target, source)
-                expected = k * g.T
-            np.testing.assert_allclose(block, expected, atol=1e-13)
 
 
 def test_symbolic_system_is_the_numeric_one():
