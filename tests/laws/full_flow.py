@@ -15,6 +15,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
+from symreln.exact.scalar import Scalar
 from symreln.laws.choice import solve
 from symreln.laws.coupled_matrices import GatedData
 from symreln.laws.law import Regime
@@ -45,23 +46,11 @@ class GatedNetwork:
         return cls(
             x=spec.dataset.inputs.to_numpy(),
             y=spec.dataset.targets.to_numpy() if targets is None else targets,
-            gates=np.array([p.gate for p in paths], dtype=float),
+            gates=np.array([[float(Scalar.of(g).to_fraction()) for g in p.gate] for p in paths]),
             inputs=tuple(p.inputs for p in paths),
             outputs=tuple(p.outputs for p in paths),
             stages=tuple(p.stage for p in paths),
             staged=staged,
-        )
-
-    def only(self, chosen: Sequence[int]) -> GatedNetwork:
-        """Some of the pathways."""
-        return GatedNetwork(
-            x=self.x,
-            y=self.y,
-            gates=self.gates[list(chosen)],
-            inputs=tuple(self.inputs[p] for p in chosen),
-            outputs=tuple(self.outputs[p] for p in chosen),
-            stages=tuple(self.stages[p] for p in chosen),
-            staged=self.staged,
         )
 
     def gated_inputs(self, p: int) -> np.ndarray:
