@@ -51,6 +51,7 @@ def predict(
     factors: Mapping[str, Fraction] | None = None,
     *,
     stepped: bool = False,
+    judged_only: bool = False,
 ) -> Prediction:
     """Evaluate a derivation without free parameters.
 
@@ -70,6 +71,7 @@ def predict(
         factors: By how many times modes start stronger than expected, by label; by default as the
             early phase says (:mod:`symreln.claims.starts`).
         stepped: Whether what is integrated is gradient descent at every step, in place of the flow.
+        judged_only: Whether nothing is integrated beside closed forms that are judged.
     """
     if factors is None:
         factors = derivation.ask(starts_of).factors
@@ -108,6 +110,8 @@ def predict(
             closed_loss = loss_of_modes(derivation, closed, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and alone:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
+    if closed_loss is not None and derivation.closed and judged_only:
+        return _closed_prediction(derivation, grid, closed, closed_loss)
     return Prediction(
         times=grid,
         closed_loss=closed_loss,
@@ -183,7 +187,11 @@ def of_given_gates(derivation: Derivation) -> Derivation:
 
 
 def predict_training(
-    derivation: Derivation, factors: Mapping[str, Fraction] | None = None, *, flow: bool = False
+    derivation: Derivation,
+    factors: Mapping[str, Fraction] | None = None,
+    *,
+    flow: bool = False,
+    judged_only: bool = False,
 ) -> Prediction:
     """Predict what gradient descent does with its finite steps, at every step of the network.
 
@@ -195,13 +203,18 @@ def predict_training(
         derivation: What is evaluated; without free parameters, with a network.
         factors: As of :func:`predict`.
         flow: Whether the flow's own loss comes with it.
+        judged_only: As of :func:`predict`.
     """
     if factors is None:
         factors = derivation.ask(starts_of).factors
     narrow = bool(learned_counts(derivation))  # matrices take pathways as wide enough
-    found = predict(derivation, None, factors=factors, stepped=not narrow)
+    asked = {"stepped": not narrow, "judged_only": judged_only}
+    found = predict(derivation, None, factors=factors, **asked)
     if found.judged == "effective" or narrow:
         return found  # the one is in steps
+    if judged_only and found.judged == "closed":
+        derivation.ask(matrices_of)  # which refuses what training would diverge at
+        return found
     if found.closed_loss is found.reduced:
         closed = {curve.label: curve.closed for curve in found.modes if curve.closed is not None}
         found = replace(found, **_integrated(derivation, factors, closed, None))
@@ -284,6 +297,17 @@ def closed_forms(
     if chain is not None:
         name, what = f"kappa of {chain.layers} random layers", "isolated modes of random layers"
         more = (Constant.estimated(name, chain.kappa, chain.error, f"{len(chain.times)} {what}"),)
+    return _closed_prediction(derivation, times, curves, loss, *more)
+
+
+def _closed_prediction(
+    derivation: Derivation,
+    times: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    loss: np.ndarray,
+    *more: Constant,
+) -> Prediction:
+    """Return what closed forms alone say; ``more`` are constants that are not printed."""
     return Prediction(
         times=times,
         reduced=loss,

@@ -71,7 +71,7 @@ def theory_pairs(
         trained: The trained networks by the name of their kind, "gdln" and "relu".
     """
     return {
-        f"theory_vs_{name}": _curve_pair(predictions.prediction.loss, run, predictions.error[0])
+        f"theory_vs_{name}": _curve_pair(predictions.judged_curves.loss, run, predictions.error[0])
         for name, run in trained.items()
     }
 

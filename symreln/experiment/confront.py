@@ -52,13 +52,13 @@ def validate(
     seeds, rng = check_counts(seeds, rng, "validate")
     numbers = _checked(derivation)
     predictions = predict_all(numbers)
-    ends = stage_ends(numbers, predictions.prediction, float(numbers.spec.validation.tolerance))
+    ends = stage_ends(numbers, predictions.judged_curves, float(numbers.spec.validation.tolerance))
     network, gdln = train_pair(
         numbers.spec,
         predictions.kappas,
         seeds,
         rng,
-        marks=(*_marks(predictions.prediction), *(s for _, s in ends), *met_looks(numbers)),
+        marks=(*_marks(predictions.judged_curves), *(s for _, s in ends), *met_looks(numbers)),
     )
     aligned = None
     if not numbers.known.plain.holds and not numbers.by_edges:

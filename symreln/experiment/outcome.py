@@ -186,12 +186,12 @@ class Validation(Immutable, Predictions):
     @property
     def judged(self) -> Judged:
         """Which curve the loss's verdict is about: "closed", "reduced" or "effective"."""
-        return self.prediction.judged
+        return self.judged_curves.judged
 
     @property
     def constants(self) -> tuple[Constant, ...]:
         """Every number that enters the prediction and is not in the spec."""
-        return self.prediction.constants
+        return self.judged_curves.constants
 
     @property
     def curves(self) -> dict[str, np.ndarray]:

@@ -49,15 +49,22 @@ class Predictions:
 
     Attributes:
         numbers: The derivation, at its parameters' values.
-        prediction: The curves of the theory, with the spec's gates, at steps 0, 1, …
+        judged_curves: The judged curves of the theory, with the spec's gates, at steps 0, 1, …
         kappas: κ of the pathways that the theory starts from it, by name.
         chain: Where modes of three or more layers start; None for one or two.
     """
 
     numbers: Derivation
-    prediction: Prediction
+    judged_curves: Prediction
     kappas: Mapping[str, float] = field(default_factory=dict)
     chain: ChainStart | None = None
+
+    @cached_property
+    def prediction(self) -> Prediction:
+        """The judged curves, beside closed forms the integrated reduction and its flow."""
+        if self.judged_curves.judged != "closed" or not self.numbers.known.matrices.holds:
+            return self.judged_curves
+        return predict_training(self.numbers, flow=True)
 
     @cached_property
     def error(self) -> tuple[float, float]:
@@ -65,11 +72,12 @@ class Predictions:
 
         Radii of 95 % intervals.
         """
-        if self.prediction.drawn is not None:
-            return _draws_error(self.prediction.loss, self.prediction.drawn), 0.0
+        judged = self.judged_curves
+        if judged.drawn is not None:
+            return _draws_error(judged.loss, judged.drawn), 0.0
         if self.chain is not None:
-            return _chain_error(self.numbers, self.prediction, self.chain)
-        return _kappa_error(self.numbers, self.prediction) if self.kappas else (0.0, 0.0)
+            return _chain_error(self.numbers, judged, self.chain)
+        return _kappa_error(self.numbers, judged) if self.kappas else (0.0, 0.0)
 
     @cached_property
     def _effective_or_why(self) -> tuple[EffectiveNetwork | None, str]:
@@ -104,16 +112,16 @@ def predict_all(numbers: Derivation) -> Predictions:
         numbers: A derivation without free parameters, with a network.
     """
     if numbers.by_edges:
-        return Predictions(numbers=numbers, prediction=predict(numbers, None))
+        return Predictions(numbers=numbers, judged_curves=predict(numbers, None))
     if not numbers.known.plain.holds:
         check_covered(numbers)
         if not numbers.known.matrices.holds:
             chain = chain_of(numbers)
-            prediction = predict_chain(numbers, chain)
-            return Predictions(numbers=numbers, prediction=prediction, chain=chain)
+            curves = predict_chain(numbers, chain)
+            return Predictions(numbers=numbers, judged_curves=curves, chain=chain)
     kappas = numbers.ask(starts_of).kappas
-    prediction = predict_training(numbers, flow=True)
-    return Predictions(numbers=numbers, prediction=prediction, kappas=kappas)
+    curves = predict_training(numbers, flow=True, judged_only=True)
+    return Predictions(numbers=numbers, judged_curves=curves, kappas=kappas)
 
 
 def _draws_error(loss: np.ndarray, drawn: np.ndarray) -> float:
@@ -142,7 +150,7 @@ def _kappa_error(numbers: Derivation, prediction: Prediction) -> tuple[float, fl
     starts = numbers.ask(starts_of)
     moved = {name: kappa + ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
     factors = start_factors(numbers, mode_kappas(numbers, moved))
-    return _largest(predict_training(numbers, factors), prediction)
+    return _largest(predict_training(numbers, factors, judged_only=True), prediction)
 
 
 def _chain_error(

@@ -105,7 +105,7 @@ class RepresentationComparison:
         numbers = predictions.numbers
         check_representations(numbers)
         spec = numbers.spec
-        steps = tuple(map(int, spread_moments(predictions.prediction.loss, MOMENTS)))
+        steps = tuple(map(int, spread_moments(predictions.judged_curves.loss, MOMENTS)))
         size = 8 * len(steps) * spec.dataset.samples**2
         seeds = max(1, min(seeds, _MOST_BYTES // size))
         by_matrices = numbers.verdict.level not in MODES

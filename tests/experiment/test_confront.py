@@ -115,7 +115,7 @@ def test_the_verdict_follows_the_tolerance():
     assert "seeds would decide" in between.verdicts["loss"].reason
     # A theory that is wrong by half: the whole interval is far from zero.
     wrong = {name: 1.5 * getattr(found.prediction, name) for name in ("reduced", "closed_loss")}
-    far = replace(found, prediction=replace(found.prediction, **wrong))
+    far = replace(found, judged_curves=replace(found.prediction, **wrong))
     low = max(end.low for end in ends(far))
     assert low > 0.4  # so that it disagrees by any tolerance below
     assert at(Fraction(low) * 1001 / 1000, far).verdict == "undecided"

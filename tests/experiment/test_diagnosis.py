@@ -93,8 +93,9 @@ def confronted(found: sr.Validation, wrong, monkeypatch) -> sr.Validation:
 
     made = wrong(found.derivation.at_values, dict(found.kappas))
     monkeypatch.setattr(variations, "predicted_again", predicted)
-    case = replace(found, prediction=replace(found.prediction, reduced=made, closed_loss=made))
-    vars(case)["error"] = found.error  # that of the theory as it is
+    theory = replace(found.prediction, reduced=made, closed_loss=made)
+    case = replace(found, judged_curves=theory)
+    vars(case).update(prediction=theory, error=found.error)  # that of the theory as it is
     return diagnosed(case)
 
 

@@ -56,7 +56,9 @@ def test_a_disagreement_is_one_though_nothing_is_learned():
     )
     wrong = {name: 0.8 * getattr(few().prediction, name) for name in ("reduced", "closed_loss")}
     prediction = replace(few().prediction, **wrong)
-    found = replace(few(), derivation=replace(few().derivation, spec=spec), prediction=prediction)
+    found = replace(
+        few(), derivation=replace(few().derivation, spec=spec), judged_curves=prediction
+    )
     assert found.verdict == "disagrees"
     assert "loss NOT TESTED" not in found.sentence()
 
