@@ -322,7 +322,14 @@ def claims(certificate: Json) -> Any:
     shapes = [
         (certificate[key]["rows"], certificate[key]["columns"]) for key in ("inputs", "targets")
     ]
-    return data, shapes, stages, certificate["level"], certificate["free_constants"]
+    more = [_routing_claim(part) for part in certificate["parts"][1:] if "pairs" in part]
+    return data, shapes, stages, certificate["level"], certificate["free_constants"], more
+
+
+def _routing_claim(part: Json) -> tuple:
+    chain, equal = part["chain"], sorted(part["equal_weights"].items())
+    texts = [*part["uses"], *chain["conserved"], chain["radicand"], *(text for _, text in equal)]
+    return *map(number, texts), part["pairs"], part["domains"], part["partners"]
 
 
 def _dimension(item: Json) -> int:

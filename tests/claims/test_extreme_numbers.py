@@ -10,7 +10,6 @@ import pytest
 
 import symreln as sr
 from symreln.base.jsonio import dumps
-from symreln.cli import main as cli
 from symreln.errors import InputError, LimitReachedError
 from symreln.report.terminal import summary_of
 from symreln.verifier import verify
@@ -45,8 +44,9 @@ def test_a_number_beyond_float_is_printed_from_the_exact_one(tmp_path):
     derivation.save(tmp_path)
     assert not (tmp_path / "figures" / "vectors.pdf").exists()
     assert (tmp_path / "derivation.html").exists()
-    with pytest.raises(InputError, match=r"dataset\.X: a number is too large"):
-        derivation.evaluate()
+    for numbers in (derivation.evaluate, lambda: sr.validate(derivation, seeds=1)):
+        with pytest.raises(InputError, match=r"dataset\.X: a number is too large"):
+            numbers()
 
 
 def test_integers_of_more_than_4300_digits_are_written_and_verified():
@@ -74,19 +74,6 @@ def test_constants_beyond_float_are_their_decimals(std, value):
     """H init_std²/2 of 20 units: infinity in float64, or lost to zero."""
     found = derived([[1]], [[1]], network=NETWORK | {"init_std": std}).to_json()["constants"]
     assert found[0]["value"] == value
-
-
-def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):
-    spec = tmp_path / "spec.toml"
-    spec.write_text(
-        '[dataset]\nX = [["1e400"]]\nY = [[1]]\n[[pathway]]\nname = "a"\n[network]\nhidden = 2\n'
-        'init_std = "1/100"\nlearning_rate = "1/100"\nsteps = 5\n'
-    )
-    out = ["--out", str(tmp_path / "out")]
-    assert cli._guarded(["derive", str(spec), *out]) == 0
-    assert "1.000000000e+400" in capsys.readouterr().out
-    assert cli._guarded(["validate", str(spec), *out]) == 2
-    assert "dataset.X: a number is too large" in capsys.readouterr().err
 
 
 def test_too_many_terms_end_with_what_grew():

@@ -14,30 +14,15 @@ from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.starts import chain_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.closed import predict_aligned, train_aligned
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own, path
 
 #: Two closed pathways whose modes have rational s; inputs and outputs of their own.
-SPEC = {
-    "dataset": {
-        "X": [
-            ["1", "1", "0", "0"],
-            ["1", "-1", "0", "0"],
-            ["0", "0", "2", "0"],
-            ["0", "0", "0", "1"],
-        ],
-        "Y": [
-            ["2", "2", "0", "0"],
-            ["1", "-1", "0", "0"],
-            ["0", "0", "3", "0"],
-            ["0", "0", "0", "1"],
-        ],
-        "labels": {"half": [1, 1, 2, 2]},
-    },
-    "pathway": [
-        {"name": "left", "gate": "half == 1", "inputs": [0, 1], "outputs": [0, 1]},
-        {"name": "right", "gate": "half == 2", "inputs": [2, 3], "outputs": [2, 3]},
-    ],
-}
+SPEC = own(
+    [[1, 1, 0, 0], [1, -1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1]],
+    [[2, 2, 0, 0], [1, -1, 0, 0], [0, 0, 3, 0], [0, 0, 0, 1]],
+    path("left", [1, 1, 0, 0], inputs=[0, 1], outputs=[0, 1]),
+    path("right", [0, 0, 1, 1], inputs=[2, 3], outputs=[2, 3]),
+)
 NETWORK = LINEAR | {"hidden": 40, "init_std": "1/1000", "learning_rate": "1/50", "steps": 1000}
 KINDS = {
     "one layer": {"layers": 1},

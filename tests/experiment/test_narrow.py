@@ -9,19 +9,15 @@ import symreln as sr
 from symreln import validate
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own, path
 
-TABLES = {
-    "dataset": {
-        "X": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
-        "Y": [[8, 0, 0, 0], [0, 5, 0, 0], [0, 0, 6, 0], [0, 0, 0, 3]],
-    },
-    "pathway": [
-        {"name": "narrow", "inputs": [0, 1], "outputs": [0, 1], "hidden": 1},
-        {"name": "wide", "inputs": [2, 3], "outputs": [2, 3]},
-    ],
-    "network": LINEAR | {"hidden": 40, "init_std": "1/100000", "steps": 1200},
-}
+TABLES = own(
+    [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+    [[8, 0, 0, 0], [0, 5, 0, 0], [0, 0, 6, 0], [0, 0, 0, 3]],
+    path("narrow", inputs=[0, 1], outputs=[0, 1], hidden=1),
+    path("wide", inputs=[2, 3], outputs=[2, 3]),
+    network=LINEAR | {"hidden": 40, "init_std": "1/100000", "steps": 1200},
+)
 
 
 def test_one_pathway_alone_is_narrow():

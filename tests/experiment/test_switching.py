@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import lru_cache
 
@@ -163,11 +162,5 @@ def test_certificates_of_every_phase_are_written_verified_and_removed(tmp_path):
     derivation().save(tmp_path, ["json"])
     done = command("verify", tmp_path)
     assert (done.code, "from step 400: stages[0]" in done.out) == (0, True)
-    broken = tmp_path / "certificate.json"
-    content = json.loads(broken.read_text(encoding="utf-8"))
-    content["digest"] = "0" * 64
-    broken.write_text(json.dumps(content), encoding="utf-8")
-    done = command("verify", tmp_path)
-    assert (done.code, "digest" in done.err) == (2, True)
     sr.derive(static(0)).save(tmp_path, ["json"])
     assert command("verify", tmp_path).code == 0

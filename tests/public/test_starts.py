@@ -11,19 +11,11 @@ import pytest
 import symreln as sr
 from symreln.errors import InputError
 
-README = {
-    "dataset": {
-        "X": [["1", "1", "-1", "-1"], ["1", "-1", "1", "-1"], ["1/2", "-1/2", "-1/2", "1/2"]],
-        "Y": [["1", "-1", "-1", "1"]],
-        "labels": {"sample": [1, 2, 3, 4]},
-    },
-    "pathway": [{"name": f"s{n}", "gate": f"sample == {n}"} for n in (1, 2, 3, 4)],
-    "network": {"hidden": 200, "init_std": "1/10000", "learning_rate": "1/100", "steps": 1500},
-}
+README = {"parameters.Delta.value": "1/2", "network.hidden": 200, "network.init_std": "1/10000"}
 TIMES = np.arange(0, 1500, 30.0)
 
 
-def _ways(derivation: sr.Derivation, folder: Path) -> dict[str, np.ndarray]:
+def _ways(derivation: sr.Derivation) -> dict[str, np.ndarray]:
     """Return the loss by everything that has a start."""
     module: dict = {}
     exec(derivation.to_python("numpy"), module)
@@ -39,13 +31,13 @@ def _ways(derivation: sr.Derivation, folder: Path) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("name", ["xor", "readme"])
 def test_what_is_derived_is_what_is_judged(name: str, tmp_path: Path):
-    derivation = sr.derive(sr.load(README if name == "readme" else name))
+    derivation = sr.derive(sr.load("xor", README if name == "readme" else ()))
     report = sr.validate(derivation, seeds=1, rng=0)
     at = TIMES.astype(int)
     judged = report.prediction.loss[at]
     own = {"evaluate": derivation.evaluate(TIMES).loss}
     if derivation.loss_separates:
-        own = _ways(derivation, tmp_path)
+        own = _ways(derivation)
     for way, found in own.items():
         expected = 0 if way == "plot" else judged
         assert np.abs(found - expected).max() < 1e-12 * judged[0], way
@@ -67,14 +59,12 @@ def test_what_is_derived_is_what_is_judged(name: str, tmp_path: Path):
 
 
 def test_another_start_is_taken_by_all_of_them(tmp_path: Path):
-    derivation = sr.derive(sr.load(README))
+    derivation = sr.derive(sr.load("xor", README))
     own = derivation.starting_at("1/1000")
     assert own.strength0 == Fraction(1, 1000)
-    ways = _ways(own, tmp_path)
+    ways = _ways(own)
     ways["in the spec"] = (
-        sr.derive(sr.load(README | {"network": README["network"] | {"strength0": "1/1000"}}))
-        .evaluate(TIMES)
-        .loss
+        sr.derive(sr.load("xor", README | {"network.strength0": "1/1000"})).evaluate(TIMES).loss
     )
     for way, found in ways.items():
         np.testing.assert_allclose(found, 0 if way == "plot" else ways["evaluate"], atol=1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -63,42 +63,29 @@ def test_cross_differs_from_the_hierarchy_in_four_rows_only():
         (2, ["hierarchy"]),
     ],
 )
-def test_contextual_is_kronecker_blocks(items: int, structures: list[str]):
-    contexts = len(structures)
-    found = dataset(
-        task="contextual",
-        items=items,
-        contexts=contexts,
-        structures=structures,
-        context_scale="27/20",
-    )
-    blocks = [
-        build(items).astype(object) * Fraction(1, below)
-        for build, below in (STRUCTURES[name] for name in structures)
-    ]
-    one, eye = np.ones((1, contexts), dtype=int), np.eye(items, dtype=int)
-    common = hierarchy(items).astype(object)
-    inputs = np.vstack(
-        [
-            np.kron(one, eye),
-            np.kron(np.eye(contexts, dtype=int), np.ones((1, items), dtype=int)) * Fraction(27, 20),
-        ]
-    )
-    height = 2 * items - 1
-    own = np.full((contexts * height, contexts * items), Fraction(0), dtype=object)
-    for k, block in enumerate(blocks):
-        own[k * height : (k + 1) * height, k * items : (k + 1) * items] = block
-    targets = np.vstack([np.hstack([common] * contexts), own])
-    assert found.inputs.to_fractions() == inputs.tolist()
-    assert found.targets.to_fractions() == targets.tolist()
-    assert found.labels["context"] == tuple(k for k in range(1, contexts + 1) for _ in range(items))
-    assert found.labels["item"] == tuple(range(1, items + 1)) * contexts
+def test_contextual_has_the_item_its_context_and_a_block_of_its_own(
+    items: int, structures: list[str]
+):
+    contexts, scale, height = len(structures), Fraction(27, 20), 2 * items - 1
+    more = {"items": items, "contexts": contexts, "structures": structures}
+    found = dataset(task="contextual", context_scale=str(scale), **more)
+    x, y = (np.array(each.to_fractions()).T for each in (found.inputs, found.targets))
+    for sample, (context, item) in enumerate(product(range(contexts), range(items))):
+        seen = [int(k == item) for k in range(items)]
+        assert x[sample].tolist() == seen + [scale * (k == context) for k in range(contexts)]
+        common, *own = y[sample].reshape(1 + contexts, height).tolist()
+        assert common == hierarchy(items)[:, item].tolist()
+        for k, name in enumerate(structures):
+            build, below = STRUCTURES[name]
+            wanted = build(items)[:, item] * Fraction(int(k == context), below)
+            assert own[k] == wanted.tolist()
+        labels = found.labels["context"][sample], found.labels["item"][sample]
+        assert labels == (context + 1, item + 1)
     assert found.input_groups["items"] == tuple(range(items))
     assert found.input_groups["contexts"] == tuple(range(items, items + contexts))
-    assert found.output_groups["common"] == tuple(range(height))
-    assert found.output_groups[f"context_{contexts}"][-1] == found.n_y - 1
-    covered = [index for group in found.output_groups.values() for index in group]
-    assert covered == list(range(found.n_y))
+    names = ["common", *(f"context_{k}" for k in range(1, contexts + 1))]
+    blocks = np.arange((1 + contexts) * height).reshape(-1, height).tolist()
+    assert found.output_groups == dict(zip(names, map(tuple, blocks), strict=True))
 
 
 def test_xor_columns():

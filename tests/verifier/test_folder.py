@@ -18,7 +18,6 @@ from symreln.base import jsonio
 from symreln.cli import main as cli
 from symreln.errors import CertificateError
 from symreln.report import results_folder
-from symreln.report.write_validation import write_validation
 from symreln.verifier import verify, verify_file
 from symreln.verifier.folder import sealed_json
 from tests.certificates import certificates, copied, renewed
@@ -89,18 +88,6 @@ def test_a_verdict_that_is_not_proven_is_refused(folder: Path) -> None:
     path.write_text(json.dumps(sealed_json(content, certificate)), "utf-8")
     with pytest.raises(CertificateError, match="another verdict"):
         verify_file(folder)
-
-
-def test_curves_of_another_training_are_refused(tmp_path: Path) -> None:
-    for steps in (20, 30):
-        spec = sr.load("xor", [f"network.steps={steps}"])
-        derivation = sr.derive(spec)
-        derivation.save(tmp_path / str(steps), formats=["json"])
-        write_validation(sr.validate(derivation, seeds=2), tmp_path / str(steps))
-        assert verify_file(tmp_path / str(steps))
-    shutil.copy(tmp_path / "20/curves.npz", tmp_path / "30")
-    with pytest.raises(CertificateError, match=r"curves.npz: .*came with validation.json"):
-        verify_file(tmp_path / "30")
 
 
 def test_no_file_elsewhere_is_named(folder: Path) -> None:

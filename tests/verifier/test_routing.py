@@ -16,10 +16,9 @@ import symreln as sr
 from symreln.errors import CertificateError
 from symreln.pipeline.certificate.pathway_part import pathways_part
 from symreln.verifier import verify
-from tests import certificates as pathways
-from tests.certificates import Json, changed, leaves, mutation, renewed
+from tests.certificates import Json, changed, claims, leaves, renewed
 from tests.networks.examples import random_data, shared_spec, spec_of
-from tests.strategies import FULL, share
+from tests.strategies import share
 from tests.verifier.test_mutations import accepted
 
 #: Where a number stands that is not claimed but is of the proof, or is data.
@@ -135,16 +134,6 @@ def test_what_is_no_routing_network_is_not_proven_to_be_one() -> None:
 # -- mutations ------------------------------------------------------------------------------------
 
 
-def claims(whole: Json) -> Any:
-    """What is claimed, without names, spelling and the proof's choices."""
-    routing, chain = whole["parts"][1], whole["parts"][1]["chain"]
-    texts = [*routing["uses"], *chain["conserved"], chain["radicand"]]
-    texts += [text for _, text in sorted(routing["equal_weights"].items())]
-    numbers = [pathways.number(text) for text in texts]
-    sizes = routing["pairs"], routing["domains"], routing["partners"]
-    return pathways.claims(whole), numbers, sizes
-
-
 def test_every_single_claim_is_bound() -> None:
     """Numbers and words outside the data are changed, one at a time, with digests renewed."""
     whole = copy.deepcopy(certificate())
@@ -160,20 +149,3 @@ def test_every_single_claim_is_bound() -> None:
         if accepted(renewed(whole)):
             assert claims(whole) == said, f"accepted {path}: {old}"
         holder[path[-1]] = old
-
-
-def campaign(count: int) -> int:
-    """Make mutations, renew the digests, and return how many were accepted as other words."""
-    whole, random = copy.deepcopy(certificate()), Random("routing")
-    paths = [path for path in leaves(whole) if path[-1] != "digest"]
-    said, found = claims(whole), 0
-    for _ in range(count):
-        with mutation(whole, random, paths) as what:
-            if accepted(renewed(whole)):
-                found += 1
-                assert claims(whole) == said, f"accepted {what}"
-    return found
-
-
-def test_with_its_own_digest_only_other_words_pass() -> None:
-    assert campaign(4000 if FULL else 120) < (900 if FULL else 40)
