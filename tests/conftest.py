@@ -46,12 +46,6 @@ def three() -> Derivation:
     return derived("contextual-3")
 
 
-@pytest.fixture(scope="session")
-def different() -> Derivation:
-    """Contexts with other structures: coupled matrices."""
-    return derived("contextual-different")
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _equal_figures_are_drawn_once() -> Iterator[None]:
     """Drawing is most of what saving takes; :mod:`tests.report.test_figures` draws twice."""

@@ -65,13 +65,6 @@ def test_derive_writes_what_it_says_and_verify_accepts_it_alone(tmp_path):
     said = found.out.splitlines()[-1].partition(": ")[2].split(", ")
     assert {Path(name).parts[0] for name in said} == names
     assert "validation of an earlier run" in found.err
-    result = json.loads((tmp_path / "derivation.json").read_text("utf-8"))
-    assert result["format"] == "symreln-derivation/2"
-    assert result["free_constants"] == 0  # κ is estimated, for every pathway
-    mode = result["pathways"][0]["modes"][0]
-    assert mode["s"]["expr"] == "sqrt(Delta**2 + 2)/4"
-    # At Delta = 0: sqrt(2)/4.
-    assert abs(float(mode["s"]["decimal"]) - 2**0.5 / 4) < 1e-15
     (tmp_path / "validation.json").unlink()  # it is no part of this derivation
     for place in (tmp_path, tmp_path / "certificate.json"):
         assert "every identity holds" in command("verify", place).out

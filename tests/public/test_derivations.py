@@ -12,7 +12,6 @@ from derivations import rebuild
 from tests.own_process import printed
 
 
-@pytest.mark.slow  # python -m derivations.rebuild --check says the same
 @pytest.mark.parametrize("name", rebuild.NAMES)
 def test_rebuilding_gives_what_is_committed(name, tmp_path):
     rebuild.build(name, tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import symreln as sr
 from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
-from tests.cases import contexts_spec, derived, matrix_spec
+from tests.cases import contexts_spec, matrix_spec
 from tests.verdict.examples import (
     GOLDEN,
     RATIONAL,
@@ -21,13 +21,6 @@ from tests.verdict.examples import (
 )
 
 SKEW_X, SKEW_Y = [[1, 1, 0], [0, 1, 2]], [[1, 0, 1], [0, 2, 1]]
-
-
-def test_level_of_the_whole_is_the_weakest_stage():
-    derivation = derived("contextual n=4 C=3")
-    assert [s.verdict.level for s in derivation.stages] == [Level.CLOSED, Level.CLOSED_BY_SYMMETRY]
-    assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
-    assert all(reason.startswith("stage ") for reason in derivation.verdict.reasons)
 
 
 def test_a_pathway_that_does_not_commute_is_refuted_with_its_witness():
