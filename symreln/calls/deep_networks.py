@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -40,18 +40,6 @@ _FORMAT = "symreln-depth/2"
 _DRAWN = (0.9, 0.5, 0.25)
 
 
-_HEADER = (
-    "gates",
-    "L/L(0) below",
-    "ReLU",
-    "gated",
-    "KS distance",
-    "p",
-    "shift of the median",
-    "spread",
-)
-
-
 @record(eq=False)
 class DepthAnswer(AbstractAnswer):
     """What :func:`symreln.depth` found.
@@ -64,18 +52,61 @@ class DepthAnswer(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what depth.json says."""
-        return _depth_to_json(self.found)
+        found, switching, drop = self.found, None, self.found.first_drop
+        if found.switching is not None and found.switched is not None:
+            switching = {
+                "curves": asdict(found.switched),
+                "crossings": [_crossing(each) for each in found.switched_crossings],
+                "open_units": [list(each) for each in found.switching.units],
+                "readings": [list(each) for each in found.switching.readings],
+            }
+        return {
+            "format": _FORMAT,
+            "title": found.spec.title,
+            "source": found.spec.source,
+            "seeds": found.seeds,
+            "rng": found.rng,
+            "network": {
+                **asdict(found.relu.settings),
+                "widths": list(found.widths),
+                "samples": found.spec.dataset.samples,
+            },
+            "gated_units": found.units,
+            "free_constants": found.free_constants,
+            "curves": asdict(found.curves),
+            "crossings": [_crossing(each) for each in found.crossings],
+            "switching": switching,
+            "first_drop": drop
+            and {
+                "predicted": _steps(drop.predicted),
+                "trained": _steps(drop.trained),
+                "correlation": drop.correlation,
+                "mean_gap": drop.gap,
+                "standard_deviation_of_gap": drop.spread,
+            },
+            "differ": found.differ,
+            "not_tested": found.uninformative,
+            "too_few_seeds": found.seeds < found.curves.least,
+            "significant": SIGNIFICANT,
+            "versions": library_versions(),
+        }
 
     def files(self) -> dict[str, str | bytes]:
-        """Return curves.npz, depth.svg and depth.json, by file name."""
-        return _depth_files(self.found)
+        """Return curves.npz, depth.svg and, last, depth.json, by file name."""
+        return {
+            "curves.npz": _curves(self.found),
+            "depth.svg": _drawing(self.found).svg,
+            "depth.json": dumps(self.to_json()),
+        }
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows: when losses fall, beside each kind of gated networks."""
         title = f"first step with a loss below a share of the first, {self.found.seeds} seeds"
-        rows = [list(row) for row in _depth_rows(self.found)]
+        kinds = {"fixed": self.found.crossings, "switching": self.found.switched_crossings}
+        rows = [_row(kind, each) for kind, crossings in kinds.items() for each in crossings]
         if rows:
-            yield plain_table(f"{title}: quartiles", list(_HEADER), rows).rstrip("\n")
+            cells = [[*row.values()] for row in rows]
+            yield plain_table(f"{title}: quartiles", [*rows[0]], cells).rstrip("\n")
         yield from _depth_sentences(self.found)
 
 
@@ -110,22 +141,19 @@ def depth(
         return DepthAnswer(found=depths.DepthComparison.of(spec_of(spec, "depth"), seeds, rng))
 
 
-def _depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
-    """Return a row a kind of gates and a level that losses fall below, as text."""
-    kinds = {"fixed": found.crossings, "switching": found.switched_crossings}
-    return [(kind, *row) for kind, crossings in kinds.items() for row in _rows(crossings)]
-
-
-def _rows(crossings: Iterable[CrossingComparison]) -> Iterable[tuple[str, ...]]:
-    for each in crossings:
-        yield (
-            f"{each.level:g}",
-            *(_times(times) for times in each.times),
-            f"{each.distance:.2f}",
-            f"{each.p:.2g}",
-            _interval_text(each.shift, ".0f"),
-            _interval_text(each.spread_ratio, ".2g"),
-        )
+def _row(kind: str, found: CrossingComparison) -> dict[str, str]:
+    """Return what is said of a kind of gates and a level that losses fall below, by header."""
+    relu, gated = map(_times, found.times)
+    return {
+        "gates": kind,
+        "L/L(0) below": f"{found.level:g}",
+        "ReLU": relu,
+        "gated": gated,
+        "KS distance": f"{found.distance:.2f}",
+        "p": f"{found.p:.2g}",
+        "shift of the median": _interval_text(found.shift, ".0f"),
+        "spread": _interval_text(found.spread_ratio, ".2g"),
+    }
 
 
 def _times(times: np.ndarray) -> str:
@@ -185,85 +213,20 @@ def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: in
     )
 
 
-def _depth_files(found: DepthComparison) -> dict[str, str | bytes]:
-    """Return curves.npz, depth.svg and, last, depth.json."""
-    return {
-        "curves.npz": _curves(found),
-        "depth.svg": _drawing(found).svg,
-        "depth.json": dumps(_depth_to_json(found)),
-    }
-
-
-def _depth_to_json(found: DepthComparison) -> dict[str, Any]:
-    """Return depth.json."""
-    return {
-        "format": _FORMAT,
-        "title": found.spec.title,
-        "source": found.spec.source,
-        "seeds": found.seeds,
-        "rng": found.rng,
-        "network": {
-            **asdict(found.relu.settings),
-            "widths": list(found.widths),
-            "samples": found.spec.dataset.samples,
-        },
-        "gated_units": found.units,
-        "free_constants": found.free_constants,
-        "curves": asdict(found.curves),
-        "crossings": [_crossing(each) for each in found.crossings],
-        "switching": _switching(found),
-        "first_drop": _first_drop(found),
-        "differ": found.differ,
-        "not_tested": found.uninformative,
-        "too_few_seeds": found.seeds < found.curves.least,
-        "significant": SIGNIFICANT,
-        "versions": library_versions(),
-    }
-
-
-def _switching(found: DepthComparison) -> dict[str, Any] | None:
-    """Return what is said of gated networks whose gates switch."""
-    if found.switching is None or found.switched is None:
-        return None
-    return {
-        "curves": asdict(found.switched),
-        "crossings": [_crossing(each) for each in found.switched_crossings],
-        "open_units": [list(each) for each in found.switching.units],
-        "readings": [list(each) for each in found.switching.readings],
-    }
-
-
-def _first_drop(found: DepthComparison) -> dict[str, Any] | None:
-    """Return first drops of the ReLU networks beside those of their early phases."""
-    drop = found.first_drop
-    if drop is None:
-        return None
-    return {
-        "predicted": [_step(time) for time in drop.predicted],
-        "trained": [_step(time) for time in drop.trained],
-        "correlation": drop.correlation,
-        "mean_gap": drop.gap,
-        "standard_deviation_of_gap": drop.spread,
-    }
-
-
 def _crossing(found: CrossingComparison) -> dict[str, Any]:
-    one, other = ([_step(time) for time in times] for times in found.times)
-    shift, ratio = (
-        None if each is None else asdict(each) for each in (found.shift, found.spread_ratio)
-    )
+    relu, gated = map(_steps, found.times)
     return {
         "level": found.level,
-        "steps": {"relu": one, "gdln": other},
+        "steps": {"relu": relu, "gdln": gated},
         "distance": found.distance,
         "p": found.p,
-        "shift_of_median": shift,
-        "ratio_of_spreads": ratio,
+        "shift_of_median": found.shift and asdict(found.shift),
+        "ratio_of_spreads": found.spread_ratio and asdict(found.spread_ratio),
     }
 
 
-def _step(time: float) -> int | None:
-    return int(time) if np.isfinite(time) else None
+def _steps(times: np.ndarray) -> list[int | None]:
+    return [int(time) if np.isfinite(time) else None for time in times]
 
 
 def _curves(found: DepthComparison) -> bytes:

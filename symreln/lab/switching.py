@@ -28,12 +28,10 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.experiment.metrics import DROP
-from symreln.train.network import dense_network
 from symreln.train.record import Recording
 from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import replay_gates, train_deep_network
-from symreln.train.weights import gaussian_weights, seed_children
 
 #: Updates between two looks at the units. Every 5 or 80, or gates from .8 or .95 of the loss on
 #: instead of .9, move the step at which the loss is below .5 by .2 %, of .25 and .1 by up to 3 %
@@ -85,7 +83,8 @@ class FrozenPhase:
             rng: Random stream of their initial weights: that of trained networks gives theirs.
         """
         inputs, targets = data[0], FROZEN * data[1]
-        weights = _drawn(data, widths, settings, seeds, rng)
+        drawn = replace(settings, steps=1)  # before the first update
+        weights = train_deep_network(*data, widths, drawn, seeds=seeds, rng=rng).matrices
         at_drop = [matrix.copy() for matrix in weights]
         found, left = np.full(seeds, np.inf), np.arange(seeds)
         losses = np.ones((seeds, settings.steps))
@@ -157,21 +156,18 @@ class SwitchingRun:
             leaving: Share of a layer's weight that leaves its gates before they are read again.
         """
         losses = early.losses.copy()
-        units: list[tuple[int, ...]] = []
-        readings: list[tuple[int, ...]] = []
+        units, readings = list[tuple[int, ...]](), list[tuple[int, ...]]()
         with phase("training gates that switch") as report:
             for seed, begins in enumerate(early.steps):
-                weights = [matrix[seed : seed + 1] for matrix in early.weights]
+                kept, read = (), []
                 if np.isfinite(begins):
+                    weights = [matrix[seed : seed + 1] for matrix in early.weights]
                     weights, kept = _opened(data[0], weights)
                     one = replace(settings, steps=settings.steps - int(begins))
                     own, read = _one_switching(data, one, weights, leaving)
                     losses[seed, int(begins) :] = own / _zero_loss(data[1])
-                    units.append(kept)
-                    readings.append(tuple(int(begins) + step for step in read))
-                else:
-                    units.append(())
-                    readings.append(())
+                units.append(kept)
+                readings.append(tuple(int(begins) + step for step in read))
                 report(seed + 1, len(early.steps))
         return cls(losses=losses, units=tuple(units), readings=tuple(readings))
 
@@ -220,23 +216,6 @@ def _one_switching(
 def _zero_loss(targets: np.ndarray) -> float:
     """Return the mean loss of a network without output, to every digit that can be had."""
     return float((targets**2).sum() / (2 * targets.shape[1]))
-
-
-def _drawn(
-    data: tuple[np.ndarray, np.ndarray],
-    widths: Sequence[int],
-    settings: TrainingSettings,
-    seeds: int,
-    rng: np.random.SeedSequence,
-) -> tuple[np.ndarray, ...]:
-    """Return the initial weights of a network, layer by layer."""
-    inputs, targets = data
-    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False)
-    # A stream of its own, as it is counted on: what is drawn twice is the same.
-    fresh = np.random.SeedSequence(rng.entropy, spawn_key=rng.spawn_key)
-    layers = len(network.edges)
-    stds = settings.layer_stds(layers)
-    return tuple(gaussian_weights(network, seed_children(fresh, seeds), stds, (0,) * layers))
 
 
 def _seen(

@@ -8,6 +8,7 @@ import pytest
 from symreln.lab import switching
 from symreln.lab.switching import FrozenPhase, SwitchingRun
 from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_deep_network
 
 RNG = np.random.default_rng(5)
 X, Y = np.abs(RNG.normal(size=(3, 6))), RNG.normal(size=(4, 6)) + 1.5
@@ -47,7 +48,8 @@ def test_the_early_phase_is_descent_in_the_frozen_residual():
     settings = made(4000)
     early = FrozenPhase.of((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
     assert np.isfinite(early.steps).all()
-    initial = switching._drawn((X, Y), (9, 8), settings, SEEDS, stream())
+    first = made(1)
+    initial = train_deep_network(X, Y, (9, 8), first, seeds=SEEDS, rng=stream()).matrices
     for seed in range(SEEDS):
         steps, own = int(early.steps[seed]), [matrix[seed] for matrix in initial]
         weights, outputs = descend(own, 0.004, steps, frozen=True)
