@@ -71,7 +71,19 @@ class SweepAnswer(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what sweep.json says."""
-        return _sweep_json(self.found)
+        found, first = self.found, self.found.combinations[0]
+        return {
+            "format": _FORMAT,
+            "title": first.spec.title,
+            "spec": first.spec.source,
+            "set": list(found.overrides),
+            "over": {key: list(values) for key, values in found.axes.items()},
+            "seeds": first.seeds,
+            "rng": first.rng,
+            "intervals": METHOD,
+            "rows": [_json_row(row) for row in found.rows],
+            "versions": library_versions(),
+        }
 
     def files(self) -> dict[str, str | bytes]:
         """Return sweep.json, by its name; a part of a sweep has none."""
@@ -79,7 +91,10 @@ class SweepAnswer(AbstractAnswer):
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        yield from plain_table(*_sweep_table(self.found)).rstrip("\n").splitlines()
+        title = f"sweep, {self.found.combinations[0].seeds} seeds: max |ΔL|/L(0)"
+        rows = [_cells(row) for row in self.rows]
+        table = plain_table(title, [*rows[0]], [[*row.values()] for row in rows])
+        yield from table.rstrip("\n").splitlines()
         yield f"in brackets 95 % intervals: {METHOD}"
 
     @property
@@ -99,27 +114,22 @@ class SweepAnswer(AbstractAnswer):
         return [f"sweep of {len(self.rows)} combinations", *map(_said, self.rows)]
 
 
-def _sweep_table(found: Sweep) -> tuple[str, list[str], list[list[str]]]:
-    """Return title, header and rows of the table."""
-    return (
-        f"sweep, {found.combinations[0].seeds} seeds: max |ΔL|/L(0)",
-        [*found.axes, "seeds", *_SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
-        [_cells(row) for row in found.rows],
-    )
-
-
-def _cells(row: SweepRow) -> list[str]:
-    values = [text.partition("=")[2] for text in row.over]
-    seeds = f"{row.seeds}{' *' if row.failure else ''}"
-    distances = [
-        share_text(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
-        for pair in _SHOWN
-    ]
+def _cells(row: SweepRow) -> dict[str, str]:
+    """Return what the table says of a combination, by header."""
     relu = row.metrics.get("theory_vs_relu")
-    drop = "–" if relu is None else _steps(relu.drop_time_error_steps)
-    floor = "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial)
-    outcome = "–" if row.verdict is None else row.verdict.outcome
-    return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
+    distances = {
+        title: share_text(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
+        for pair, title in _SHOWN.items()
+    }
+    return {
+        **dict(text.split("=", 1) for text in row.over),
+        "seeds": f"{row.seeds}{' *' if row.failure else ''}",
+        **distances,
+        "drop time error": "–" if relu is None else _steps(relu.drop_time_error_steps),
+        "seed floor": "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial),
+        "judged": row.judged or "–",
+        "loss": "–" if row.verdict is None else row.verdict.outcome,
+    }
 
 
 def _steps(found: Interval) -> str:
@@ -221,23 +231,6 @@ def _texts(given: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:
     if not isinstance(given, Mapping):
         return tuple(given)
     return tuple(f"{key}={json.dumps(plain(value), default=str)}" for key, value in given.items())
-
-
-def _sweep_json(found: Sweep) -> dict[str, Any]:
-    """Return sweep.json."""
-    first = found.combinations[0]
-    return {
-        "format": _FORMAT,
-        "title": first.spec.title,
-        "spec": first.spec.source,
-        "set": list(found.overrides),
-        "over": {key: list(values) for key, values in found.axes.items()},
-        "seeds": first.seeds,
-        "rng": first.rng,
-        "intervals": METHOD,
-        "rows": [_json_row(row) for row in found.rows],
-        "versions": library_versions(),
-    }
 
 
 def _json_row(row: SweepRow) -> dict[str, Any]:
