@@ -30,7 +30,6 @@ from symreln.report.formats import document_formats
 from symreln.report.results_folder import CERTIFICATE
 from symreln.report.sketch import begin_to_draw
 from symreln.report.write import document_files, saved_document
-from symreln.specs.build import Samples
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
 from symreln.specs.written_spec import spec_toml
@@ -235,23 +234,20 @@ def explain(
         >>> sorted(unit["gate"] for unit in found.to_json()["units"])
         ['/01/', '/10/', '0//1', '1//0']
     """
-    return _explain(read_history(checkpoints), spec, Y, network, samples)
-
-
-def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) -> Explanation:
-    """Explain a history; arguments as above."""
+    history = read_history(checkpoints)
     plain = {"hidden": history.hidden, "init_std": 1, "learning_rate": 1, "steps": 2}
     drawn, whole = None, 0
-    if targets is not None:
-        spec, targets, drawn, whole = _drawn(history, spec, targets, samples)
-        spec = spec_of_data(spec, targets, samples=samples, network=network or plain)
+    if Y is not None:
+        asked: dict[str, Any] = {"samples": samples, "network": network or plain}
+        x, y, drawn, whole = _drawn(history, spec, Y, samples)
+        spec = spec_of_data(x, y, **asked)
     elif isinstance(spec, str | os.PathLike):
         spec = load(spec, data_alone=True)
     elif not isinstance(spec, Spec):
         msg = "explain: found no targets. Give a spec, or X and Y: sr.explain(history, X, Y)"
         raise InputError(msg)
     numbers = spec.at_values()
-    given = numbers.network if network is not None or targets is None else None
+    given = numbers.network if network is not None or Y is None else None
     if given is not None and given.hidden != history.hidden:
         msg = (
             f"network.hidden: found {given.hidden}, where the weights have {history.hidden} hidden "
@@ -260,7 +256,7 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
         raise InputError(msg)
     data = numbers.dataset
     check_history(history, data.n_x, data.n_y)
-    if targets is None:
+    if Y is None:
         x, y = data.arrays
         x, y, drawn, whole = _drawn(history, x, y, "columns")
         if drawn is not None:
@@ -274,14 +270,15 @@ def _explain(history: Any, spec: Any, targets: Any, network: Any, samples: Any) 
         left = found.targets - np.round(found.targets - found.y, _DIGITS)
         data = spec_of_data(found.x.T, left.T, network=plain).dataset
     alone = {"pathways": (), "families": (), "graph": None, "sizes": (), "find": "data"}
-    asked = replace(numbers, dataset=data, network=measured, **alone)
-    explanation = explained(history, asked, found)
+    explanation = explained(
+        history, replace(numbers, dataset=data, network=measured, **alone), found
+    )
     fitted = 2 * (given is None)
     return Explanation(found=explanation, fitted=fitted, drawn=drawn, samples=whole)
 
 
 def _drawn(
-    history: Any, inputs: Any, targets: Any, samples: Samples
+    history: Any, inputs: Any, targets: Any, samples: str
 ) -> tuple[Any, Any, int | None, int]:
     """Return data, or samples that are drawn of them where all take too long.
 

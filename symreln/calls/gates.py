@@ -52,7 +52,7 @@ class GateAnswer(AbstractAnswer):
 
     def files(self) -> dict[str, str | bytes]:
         """Return the JSON, a spec of gates that were found, and the figure, by file name."""
-        found = {self.found.file: dumps(self.to_json()), **self._more()}
+        found: dict[str, str | bytes] = {self.found.file: dumps(self.to_json())}
         drawn = race_figure(self.found) if isinstance(self.found, RaceReport) else None
         if drawn:
             found[f"{drawn.name}.svg"] = drawn.svg
@@ -61,9 +61,6 @@ class GateAnswer(AbstractAnswer):
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         yield from self.found.lines()
-
-    def _more(self) -> dict[str, str | bytes]:
-        return {}
 
 
 @record(eq=False)
@@ -105,9 +102,10 @@ class FoundGates(GateAnswer):
             raise InputError(msg)
         return read_spec(parse_toml(text.encode(), "gates.toml")[0], tasks=())
 
-    def _more(self) -> dict[str, str | bytes]:
+    def files(self) -> dict[str, str | bytes]:
+        """Return gates.json and, of gates that are so few, gates.toml."""
         text = self.to_toml()
-        return {"gates.toml": text} if text else {}
+        return super().files() | ({"gates.toml": text} if text else {})
 
 
 def gates(

@@ -197,8 +197,8 @@ def effective_of(spec: Spec) -> EffectiveNetwork | None:
     data = spec.dataset
     for matrix, where in ((data.inputs, "dataset.X"), (data.targets, "dataset.Y")):
         sparse_floats(matrix, where)
-    inputs, targets = data.arrays
-    return _kept(_Data(inputs), _Data(targets), descent_of(spec))
+    inputs, targets = (each.tobytes() for each in data.arrays)
+    return _kept(inputs, targets, data.samples, descent_of(spec))
 
 
 def takes_minutes(spec: Spec) -> bool:
@@ -214,22 +214,10 @@ def _cost(descent: Descent, inputs: tuple[int, int], targets: tuple[int, int]) -
     return descent.steps * followed * inputs[1] * 2 * (inputs[0] + min(targets))
 
 
-class _Data:
-    """A matrix that is equal where its numbers are."""
-
-    def __init__(self, matrix: np.ndarray) -> None:
-        self.matrix, self._known = matrix, (matrix.shape, matrix.tobytes())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Data) and self._known == other._known
-
-    def __hash__(self) -> int:
-        return hash(self._known)
-
-
 @lru_cache(maxsize=2)
-def _kept(inputs: _Data, targets: _Data, descent: Descent) -> EffectiveNetwork | None:
-    return effective_network(inputs.matrix, targets.matrix, descent)
+def _kept(inputs: bytes, targets: bytes, samples: int, descent: Descent) -> EffectiveNetwork | None:
+    x, y = (np.frombuffer(each).reshape(-1, samples) for each in (inputs, targets))
+    return effective_network(x, y, descent)
 
 
 @one_blas_thread()

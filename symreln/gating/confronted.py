@@ -11,7 +11,13 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.integration import network_of
-from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, predicted_shares
+from symreln.gating.observed import (
+    ObservedNetworks,
+    class_shares,
+    nearest_observer,
+    observe,
+    predicted_shares,
+)
 from symreln.gating.race_pieces import Race
 from symreln.gating.serialise import Result
 from symreln.specs.spec import Spec
@@ -156,7 +162,8 @@ def _shares(
     race: Race, seen: ObservedNetworks, wide: tuple[np.ndarray, np.ndarray] | None
 ) -> tuple[ClassShare, ...]:
     """Return the shares of classes, of what the networks were looked at once for."""
-    shares, nearest = seen.class_shares("nearest", len(race.classes)), seen.seen["nearest"]
+    nearest = seen.seen["nearest"]
+    shares = class_shares(nearest, seen.weights, len(race.classes))
     found = []
     for place, pattern in enumerate(race.classes):
         own = shares[:, 0, place]

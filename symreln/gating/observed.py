@@ -61,16 +61,6 @@ class ObservedNetworks:
         """Number of networks."""
         return len(self.losses)
 
-    def class_shares(self, name: str, count: int) -> np.ndarray:
-        """Return the share of the units' weight by what :func:`nearest_observer` recorded.
-
-        Returns:
-            Shape (seeds, T, count).
-        """
-        weights, which = self.weights, self.seen[name]
-        parts = [(weights * (which == k)).sum(axis=-1) for k in range(count)]
-        return np.stack(parts, axis=-1) / weights.sum(axis=-1)[..., None]
-
     def networks(self, start: int, stop: int) -> ObservedNetworks:
         """Return the networks start … stop − 1."""
         part = slice(start, stop)
@@ -104,16 +94,22 @@ def predicted_shares(
     if found is None:
         return None
     last = found.looks[-1]
-    which = observer(0, (last.units[:, :, : len(inputs)].astype(float),)).astype(int)
-    pairs = zip(which, last.sizes(inputs).reshape(which.shape), strict=True)
-    draws = shares_of(np.array([np.bincount(own, size, count) for own, size in pairs]))
+    which = observer(0, (last.units[:, :, : len(inputs)].astype(float),))
+    draws = class_shares(which, last.sizes(inputs).reshape(which.shape), count)
     return draws.mean(axis=0), draws.std(axis=0, ddof=1) / len(draws) ** 0.5
 
 
-def shares_of(weights: np.ndarray) -> np.ndarray:
-    """Return weights over their sum along the last axis; all 0 where that is 0."""
-    total = weights.sum(axis=-1, keepdims=True)
-    return weights / np.where(total > 0, total, 1.0)
+def class_shares(which: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
+    """Return the share of units' weight by class, shape (…, count); all 0 where none has weight.
+
+    Args:
+        which: Class of each unit, as of :func:`nearest_observer`, shape (…, units).
+        weights: Shape (…, units).
+        count: How many classes there are.
+    """
+    parts = np.stack([(weights * (which == k)).sum(axis=-1) for k in range(count)], axis=-1)
+    total = parts.sum(axis=-1, keepdims=True)
+    return parts / np.where(total > 0, total, 1.0)
 
 
 def observe(

@@ -91,26 +91,20 @@ def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Pie
     """Return rational roots and intervals in ascending order, from end to end of the range.
 
     Args:
-        roots: Distinct, in the range.
+        roots: In the range.
         limits: The parameter's range. An end that belongs to it counts as a root.
     """
-    roots = list(roots)
-    for end, belongs in ((limits.low, not limits.open_low), (limits.high, True)):
-        number = None if end is None else rational_number(end)
-        if number is not None and belongs and all(root != number for root in roots):
-            roots.append(number)
+    low, high = (None if e is None else rational_number(e) for e in (limits.low, limits.high))
+    opened = low is None or limits.open_low  # else it is a root
+    roots = {*roots, *(end for end in (None if opened else low, high) if end is not None)}
     ordered = sorted(roots, key=cmp_to_key(_compared))
-    found: list[Piece] = []
-    low = rational_number(limits.low) if limits.open_low and limits.low is not None else None
-    if low is not None or limits.low is None:
-        found.append(_between(low, ordered[0] if ordered else None))
-    for place, root in enumerate(ordered):
-        if root.scalar is not None:
-            found.append(Piece(low=root, high=root, sample=root.scalar.to_fraction()))
-        if place + 1 < len(ordered):
-            found.append(_between(root, ordered[place + 1]))
-        elif limits.high is None:
-            found.append(_between(root, None))
+    walls = [*([low] if opened else []), *ordered, *([None] if high is None else [])]
+    found = list[Piece]()
+    for place, wall in enumerate(walls):
+        if wall is not None and wall.scalar is not None and place >= opened:
+            found.append(Piece(low=wall, high=wall, sample=wall.scalar.to_fraction()))
+        if place + 1 < len(walls):
+            found.append(_between(wall, walls[place + 1]))
     return tuple(found)
 
 

@@ -25,6 +25,7 @@ from itertools import combinations
 
 import numpy as np
 from flint import fmpq
+from scipy.linalg import null_space
 
 from symreln.base.progress import phase
 from symreln.exact.algebraic import AlgebraicNumber, order_key
@@ -111,7 +112,7 @@ def plausible(
     """
     on = x[:, list(boundary)]
     # Of all inputs, dependent ones too: norms within L are those of w.
-    inner, count = _orthogonal_to(on).T @ x, x.shape[1]
+    inner, count = null_space(on.T, rcond=CLEAR).T @ x, x.shape[1]
     # Relative to the largest that there could be, so that all margins are pure numbers.
     scale = np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / count
     if not len(inner) or not scale > 0:
@@ -234,11 +235,3 @@ def _number(value: Number) -> AlgebraicNumber:
         return value.number
     exact = fmpq(value)
     return rational_number(Fraction(int(exact.p), int(exact.q)))
-
-
-def _orthogonal_to(matrix: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of what is orthogonal to all columns, shape (rows, dimension)."""
-    if not matrix.any():
-        return np.eye(len(matrix))
-    u, s, _ = np.linalg.svd(matrix)
-    return u[:, int((s > CLEAR * s[0]).sum()) :]
