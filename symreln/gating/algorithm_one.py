@@ -284,11 +284,10 @@ def _indices(
         sizes = belongs.sum(axis=0)
         means = responses @ belongs / sizes
         explained[name] = np.minimum(np.square(means - middle) @ sizes / spread, 1.0)
-        squares = np.square(means).sum(axis=1)
-        breadth[name] = means.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.nan)
-    mixed = 1 - np.max([*explained.values()], axis=0) if len(groups) > 1 else None
+        with np.errstate(invalid="ignore"):  # 0/0 of what is open nowhere
+            breadth[name] = means.sum(axis=1) ** 2 / np.square(means).sum(axis=1)
     return {
-        "mixed": None if mixed is None else mean(mixed),
+        "mixed": mean(1 - np.max([*explained.values()], axis=0)) if len(groups) > 1 else None,
         "explained": {name: mean(each) for name, each in explained.items()},
         "breadth": {name: mean(each) for name, each in breadth.items()},
     }

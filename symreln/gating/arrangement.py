@@ -390,31 +390,13 @@ def flats(
             yield _Flat(boundary=boundary, signs=signs)
             if progress is not None:
                 progress(done, max(most, done))
-            if len(basis) > 1:
-                _extend(below, basis, seen, nonzero)
+            for n in np.flatnonzero(seen.any(axis=0)) if len(basis) > 1 else ():
+                inner = _restricted(seen[:, n])
+                zero = ~product(inner, seen).any(axis=0) & nonzero
+                boundary = tuple(np.flatnonzero(zero).tolist())
+                if boundary not in below:
+                    below[boundary] = reduced_rows(product(inner, basis))
         level = below
-
-
-def _extend(
-    below: dict[tuple[int, ...], np.ndarray],
-    basis: np.ndarray,
-    seen: np.ndarray,
-    nonzero: np.ndarray,
-) -> None:
-    """Add the flats with one dimension less that lie in a flat.
-
-    Args:
-        below: Flats by their boundary.
-        basis: Of the flat.
-        seen: Its products with the samples.
-        nonzero: Samples that are not zero.
-    """
-    for n in np.flatnonzero(seen.any(axis=0)):
-        inner = _restricted(seen[:, n])
-        zero = ~product(inner, seen).any(axis=0) & nonzero
-        boundary = tuple(np.flatnonzero(zero).tolist())
-        if boundary not in below:
-            below[boundary] = reduced_rows(product(inner, basis))
 
 
 def without_parameters(matrix: ExactMatrix) -> ExactMatrix:

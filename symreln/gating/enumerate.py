@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -26,18 +25,6 @@ from symreln.networks.gate_orbits import SampleGroup
 
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
-
-
-class _GateOrbit(NamedTuple):
-    """Gates that are alike.
-
-    Attributes:
-        place: Of the representative in the list: the first of them.
-        size: How many of the listed gates are alike.
-    """
-
-    place: int
-    size: int
 
 
 @record(eq=False)
@@ -68,18 +55,17 @@ class RealisableGates:
         """P."""
         return self.gates.shape[1]
 
-    def orbits(self, group: SampleGroup) -> tuple[_GateOrbit, ...]:
-        """Return one entry for every set of gates that the group maps onto each other."""
+    def orbits(self, group: SampleGroup) -> list[tuple[int, int]]:
+        """Return the first place, and the size, of every set that the group maps onto itself."""
         keys = gate_keys(self.gates)
         order = np.argsort(keys)
-        ordered = keys[order]
         sources, targets = [np.arange(len(keys))], [np.arange(len(keys))]
         for images in group.generators:
             moved = np.empty_like(self.gates)
             moved[:, images] = self.gates
             wanted = gate_keys(moved)
-            places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
-            if not (ordered[places] == wanted).all():
+            places = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+            if not (keys[order[places]] == wanted).all():
                 msg = "a symmetry maps a gate to one that is not listed"
                 raise ArithmeticError(msg)
             sources.append(sources[0])
@@ -88,16 +74,7 @@ class RealisableGates:
         graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
         _, labels = connected_components(graph, directed=False)
         _, first, counts = np.unique(labels, return_index=True, return_counts=True)
-        return tuple(
-            _GateOrbit(int(index), int(size))
-            for index, size in sorted(zip(first, counts, strict=True))
-        )
-
-    def index(self, gate: Sequence[int] | np.ndarray) -> int | None:
-        """Return the place of a gate in the list, or None."""
-        wanted = np.asarray(gate, dtype=bool)[None]
-        (found,) = np.nonzero(gate_keys(self.gates) == gate_keys(wanted)[0])
-        return int(found[0]) if len(found) else None
+        return sorted(zip(first.tolist(), counts.tolist(), strict=True))
 
     @classmethod
     def of(cls, inputs: ExactMatrix, limit: int | None = None) -> RealisableGates:

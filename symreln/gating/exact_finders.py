@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from typing import Any
 
 from symreln.base.progress import phase
 from symreln.base.records import record
@@ -25,23 +26,6 @@ _LISTED = 20_000
 _SHOWN = 20
 
 
-@record(kw_only=False)
-class _GateKind:
-    """A gate and how many a symmetry of the inputs makes of it.
-
-    Attributes:
-        pattern: 0 or 1 a sample.
-        size: How many are alike.
-        open: Whether a direction drawn at random can give it.
-        witness: A direction that has it.
-    """
-
-    pattern: str
-    size: int
-    open: bool
-    witness: tuple[int, ...]
-
-
 @record(eq=False)
 class _ExactGates(Result):
     """What gates.json says of gates that follow from the data.
@@ -51,7 +35,11 @@ class _ExactGates(Result):
         found: The gates that the inputs allow.
         remarks: What to know of the data.
         symmetries: Of an enumeration: order of the group of permutations of the samples.
-        kinds: Likewise: one gate of each kind.
+        kinds: Likewise: one gate of each kind, how many a symmetry of the inputs makes of it,
+            whether a direction drawn at random can give it, and one that has it.
+        samples: Likewise, how many samples there are.
+        open: Likewise, how many of the gates a direction drawn at random can give.
+        gates: Likewise, all of them, where they are not too many.
         stages: Of self-consistent gates: what is selected, stage by stage.
         pathways: Of a spec with these gates.
     """
@@ -65,30 +53,17 @@ class _ExactGates(Result):
     found: RealisableGates = field(metadata={"prose": True})
     remarks: tuple[str, ...]
     symmetries: int | None = None
-    kinds: tuple[_GateKind, ...] = ()
+    kinds: Sequence[dict[str, Any]] = ()
+    samples: int | None = None
+    open: int | None = None
+    gates: tuple[str, ...] = ()
     stages: tuple[GateStage, ...] = ()
     pathways: Sequence[PathwaySpec] = field(metadata={"prose": True})
-
-    @property
-    def samples(self) -> int | None:
-        """Of an enumeration, how many samples there are."""
-        return self.found.samples if self.kinds else None
-
-    @property
-    def open(self) -> int | None:
-        """Likewise, how many of the gates a direction drawn at random can give."""
-        return int(self.found.open.sum()) if self.kinds else None
-
-    @property
-    def gates(self) -> tuple[str, ...]:
-        """Likewise, all of them, where they are not too many."""
-        listed = self.kinds and self.found.count <= _LISTED
-        return tuple(map(pattern, self.found.gates)) if listed else ()
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         yield f"{self.found.count} gates"
-        yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
+        yield from _first([f"  {x['pattern']}  orbit of size {x['size']}" for x in self.kinds])
         for stage in self.stages:
             yield stage.headline
             yield from _first([f"  {candidate_line(x.pattern, x)}" for x in stage.candidates])
@@ -121,15 +96,18 @@ def all_gates(spec: Spec, *, limit: int | None = None) -> _ExactGates:
         found=found,
         remarks=notes,
         symmetries=group.order,
-        kinds=tuple(
-            _GateKind(
-                pattern(found.gates[index]),
-                size,
-                bool(found.open[index]),
-                tuple(map(int, found.witnesses[index])),
-            )
+        kinds=[
+            {
+                "pattern": pattern(found.gates[index]),
+                "size": size,
+                "open": bool(found.open[index]),
+                "witness": found.witnesses[index].tolist(),
+            }
             for index, size in orbits
-        ),
+        ],
+        samples=found.samples,
+        open=int(found.open.sum()),
+        gates=tuple(map(pattern, found.gates)) if found.count <= _LISTED else (),
         pathways=[
             gate_pathway(spec.dataset, signs, f"gate_{n}")
             for n, signs in enumerate(chosen, start=1)
@@ -165,16 +143,11 @@ def selected(spec: Spec, *, stages: int = 8, limit: int | None = None) -> _Exact
 
 def candidate_line(name: str, each: GrowingGate, at: str = "", spec: Spec | None = None) -> str:
     """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
-    line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, spec)}"
+    line = f"{name}  orbit of size {each.size}  speed {number_text(each.speed, spec)}"
     if each.fractions:
         fractions = dict.fromkeys(number_text(number) for number in each.fractions)
         line += f"  fractions {', '.join(fractions)}{at}"
     return line
-
-
-def _orbit(size: int) -> str:
-    """Return how many gates the symmetries of the samples make of one."""
-    return f"orbit of size {size}"
 
 
 def _first(lines: list[str]) -> list[str]:

@@ -151,7 +151,4 @@ def _simplest(low: Fraction, high: Fraction) -> Fraction:
     if low == whole:
         # low is whole and high at most one more: 1/k above it, the least k that fits.
         return whole + Fraction(1, (1 / (high - whole)).__floor__() + 1)
-    if high == whole + 1:
-        # strictly below a whole number: from the other side
-        return whole + 1 - Fraction(1, (1 / (whole + 1 - low)).__floor__() + 1)
     return whole + 1 / _simplest(1 / (high - whole), 1 / (low - whole))

@@ -88,12 +88,8 @@ def partial_gates(
         InputError: A parameter occurs.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    found = []
-    for chosen, size in signs:
-        gate = _gate_on_face(inputs, residual, chosen, size)
-        if gate is not None:
-            found.append(gate)
-    return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
+    found = (_gate_on_face(inputs, residual, chosen, size) for chosen, size in signs)
+    return tuple(sorted(filter(None, found), key=lambda each: order_key(each.s, {})))
 
 
 def plausible(

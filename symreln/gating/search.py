@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -78,15 +79,10 @@ class GateStage(Result):
     stage: int = 1
 
     @property
-    def fastest(self) -> tuple[GrowingGate, ...]:
-        """The candidates of the largest growth rate, one of each kind."""
-        return tuple(each for each in self.candidates if each.s == self.candidates[0].s)
-
-    @property
     def winners(self) -> tuple[tuple[int, ...], ...]:
-        """Their signs with those of all that are alike: 1 open, -1 closed, 0 on the boundary."""
-        images = (image for each in self.fastest for image in moved_gates(each.signs, self.group))
-        return tuple(dict.fromkeys(images))
+        """Signs of the fastest, with all that are alike: 1 open, -1 closed, 0 on the boundary."""
+        fastest = (each.signs for each in self.candidates if each.s == self.candidates[0].s)
+        return tuple(dict.fromkeys(i for one in fastest for i in moved_gates(one, self.group)))
 
     @property
     def winner_patterns(self) -> tuple[str, ...]:
@@ -139,11 +135,14 @@ def _search(inputs: ExactMatrix, residual: ExactMatrix, found: RealisableGates) 
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     group = SampleGroup.of(inputs, residual)
     orbits = found.orbits(group)
-    gates = found.gates[[orbit.place for orbit in orbits]]
+    gates = found.gates[[place for place, _ in orbits]]
     with phase("self-consistent gates"):
         x, r, scale = unit_samples(inputs, residual)
-        tops, likely = _likely(x, r, inputs, residual, gates)
-        kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
+        tops, likely, large = _may_be_kept(x, r, gates)
+        # Small singular values are zero, and of no gate, where the others are as many as the rank.
+        for k in np.flatnonzero(~likely & (large < min(len(x), len(r)))):
+            likely[k] = rank(gated_correlation(inputs, residual, gates[k].astype(int))) > large[k]
+        kinds = [(tuple(int(v) for v in gates[k]), orbits[k][1]) for k in np.flatnonzero(likely)]
         full = self_consistent_gates(inputs, residual, kinds)
     with phase("partial gates"):
         try:
@@ -157,13 +156,16 @@ def _search(inputs: ExactMatrix, residual: ExactMatrix, found: RealisableGates) 
         # No unit grows faster than the largest singular value of any gate.
         rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
         proven = bool(_UNSURE < tops.max() <= rate * (1 + CLEAR))
+    bound = None
+    with suppress(OverflowError):
+        bound = float(Fraction(float(tops.max(initial=0.0))) * scale)
     return GateStage(
         residual=residual,
         candidates=candidates,
         group=group,
         complete=complete,
         proven=proven,
-        bound=_product(float(tops.max(initial=0.0)), scale),
+        bound=bound,
     )
 
 
@@ -202,29 +204,6 @@ def _may_be_kept(
         tops[part], likely[part] = s[:, 0] * scale, (kept & ~small).any(axis=1)
         large[part] = (~small).sum(axis=1)
     return tops, likely, large
-
-
-def _likely(
-    x: np.ndarray, r: np.ndarray, inputs: ExactMatrix, residual: ExactMatrix, gates: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return every gate's largest singular value, and whether it may be self-consistent.
-
-    Small singular values are zero, and of no gate, where the others are as many as the rank.
-    """
-    tops, likely, large = _may_be_kept(x, r, gates)
-    full = min(inputs.shape[0], residual.shape[0])
-    for k in np.flatnonzero(~likely & (large < full)):
-        sigma = gated_correlation(inputs, residual, gates[k].astype(int))
-        likely[k] = rank(sigma) > large[k]
-    return tops, likely
-
-
-def _product(value: float, scale: Fraction) -> float | None:
-    """Return a product in float64, None where that has no room for it."""
-    try:
-        return float(Fraction(value) * scale)
-    except OverflowError:
-        return None
 
 
 # -- units that are followed -----------------------------------------------------------------------

@@ -38,8 +38,8 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     gates = {tuple(int(v) for v in gate) for gate in found.gates}
     classes = {frozenset(tuple(g[i] for i in p) for p in everyone) for g in gates}
     orbits = found.orbits(group)
-    assert sorted(o.size for o in orbits) == sorted(len(c) for c in classes)
-    assert sum(o.size for o in orbits) == found.count
-    for orbit in orbits:
-        gate = tuple(int(v) for v in found.gates[orbit.place])
-        assert len(moved_gates(gate, group)) == orbit.size
+    assert sorted(size for _, size in orbits) == sorted(len(c) for c in classes)
+    assert sum(size for _, size in orbits) == found.count
+    for place, size in orbits:
+        gate = tuple(int(v) for v in found.gates[place])
+        assert len(moved_gates(gate, group)) == size
