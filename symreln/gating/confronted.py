@@ -50,13 +50,13 @@ class ClassShare:
     spread: float
     units: float
 
-    def distance(self, seeds: int) -> float:
-        """Return how many standard errors the measured share is off the predicted one."""
-        total = np.hypot(self.predicted_error, self.spread / np.sqrt(seeds))
-        apart = abs(self.measured - (self.predicted or 0.0))
-        if not total:
-            return 0.0 if apart < 1e-9 else float("inf")
-        return float(apart / total)
+    def agrees(self, seeds: int) -> bool:
+        """Whether the measured share lies within the stated error of the predicted one.
+
+        Or within a thousandth: sampled spreads of nearly nothing are no measure of it.
+        """
+        error = np.hypot(self.predicted_error, self.spread / np.sqrt(seeds))
+        return bool(abs(self.measured - (self.predicted or 0.0)) <= max(1e-3, WITHIN * error))
 
 
 @record(eq=False)
@@ -98,16 +98,10 @@ class RacePoint(Result):
     def agrees(self) -> bool | None:
         """Whether all measured shares lie within the stated error of the predicted ones.
 
-        None of one network, which has no spread, and where nothing is predicted. Both below a
-        thousandth: sampled spreads of nearly nothing are no measure of it.
+        None of one network, which has no spread, and where nothing is predicted.
         """
-        if self.seeds < 2 or not self.predicted:
-            return None
-        return all(
-            abs(each.measured - (each.predicted or 0.0)) < 1e-3
-            or each.distance(self.seeds) <= WITHIN
-            for each in self.classes
-        )
+        known = self.seeds > 1 and self.predicted
+        return all(each.agrees(self.seeds) for each in self.classes) if known else None
 
 
 def confronted_points(race: Race, count: int) -> tuple[Fraction | None, ...]:

@@ -40,10 +40,9 @@ def race_figure(found: RaceReport) -> Drawing | None:
     high = 1.05 * max(float(np.nanmax(curve.y)) for curve in speeds)
     legend = list(_boundaries(found, high, named=True))
     if found.points:
-        nowhere, said = np.full(1, np.nan), "trained networks, ± std"
-        legend.append(Curve(x=nowhere, y=nowhere, label=said, style=_DOT | {"color": INK}))
-        crosses = _CROSS | {"color": INK}
-        legend.append(Curve(x=nowhere, y=nowhere, label="predicted", style=crosses))
+        nowhere = np.full(1, np.nan)
+        for said, mark in (("trained networks, ± std", _DOT), ("predicted", _CROSS)):
+            legend.append(Curve(x=nowhere, y=nowhere, label=said, style=mark | {"color": INK}))
     curves = (*speeds, *legend)
     panels = [Panel(x=x, y=r"speed $s$  ($1/\tau$)", curves=curves, top=high)]
     if found.points:

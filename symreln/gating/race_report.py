@@ -133,7 +133,10 @@ class RaceReport(Result):
         for each in self.race.boundaries:
             value = each.value.to_json({})["expr"]
             more = ", the winner changes" if each.changes_winner else ""
-            yield f"{name} = {value}: {_CHANGES[each.kind].format(', '.join(each.between))}{more}"
+            said, gates = "self-consistent gates change ({})", ", ".join(each.between)
+            if each.kind == "speed":
+                said = "the speeds of {} cross"
+            yield f"{name} = {value}: {said.format(gates)}{more}"
         if self.formulas is not None:
             yield from self.formulas.lines()
         if self.race.given:
@@ -205,13 +208,6 @@ class RaceReport(Result):
         )
 
 
-#: What happens at a boundary, by its kind.
-_CHANGES = {
-    "speed": "the speeds of {} cross",
-    "existence": "self-consistent gates change ({})",
-}
-
-
 def _label_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], str]:
     """Return the gates by subset of a label's values, 0 or 1 a sample, and their names.
 
@@ -262,7 +258,7 @@ def _unraced(race: Race, spec: Spec) -> tuple[GrowingGate, ...]:
         spectrum = gate_spectrum(spec.dataset.inputs, spec.dataset.targets, gate)
         speeds = [mode.s for mode in spectrum.modes if not mode.is_null]
         top = max(speeds, key=lambda s: s.to_float(at), default=None)
-        there = gates.index(gate) is not None
+        there = bool((gates.gates == gate).all(axis=1).any())
         no: dict[str, Any] = {"s": _NO_SPEED, "self_consistent": False}
         found.append(GrowingGate(name=name, signs=signs, rate=top, realisable=there, **no))
     return tuple(found)
