@@ -11,8 +11,6 @@ import numpy as np
 
 from symreln.base.jsonio import dumps
 from symreln.base.records import record
-from symreln.base.rounding import percent
-from symreln.base.summaries import few
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.derive import Derivation
 from symreln.document.document_model import ComingDrawing
@@ -135,11 +133,7 @@ class Explanation(AbstractAnswer):
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         yield from self._said()
-        for drop in self.found.units.timeline[:8]:
-            yield (
-                f"  step {drop.step}: units of {few(drop.units, 4)} grow, loss "
-                f"{percent(drop.loss_before)} to {percent(round(drop.loss_after, 6))} of L(0)"
-            )
+        yield from (f"  {drop.sentence}" for drop in self.found.units.timeline[:8])
         for row in self.found.left:
             if row.gain is not None:
                 yield (

@@ -154,10 +154,9 @@ def gates(
         known = nearest(str(method), [*_FINDERS])
         msg = f"gates: found {shown(method)}, expected a method. {known}"
         raise InputError(msg)
-    heard = inspect.signature(finder).parameters
-    for name, parameter in inspect.signature(gates).parameters.items():
-        unheard = name in given and name not in ("rng", *heard)
-        if unheard and given[name] != parameter.default:
+    heard, known = (inspect.signature(each).parameters for each in (finder, gates))
+    for name, value in given.items():
+        if name not in ("rng", *heard) and value != known[name].default:
             msg = f'gates: {name} has no meaning with method="{method}". Leave it out'
             raise InputError(msg)
     asked: dict[str, Any] = {name: value for name, value in given.items() if name in heard}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any, TypeVar
 
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
 
+Found = TypeVar("Found")
 #: Products w·x of all draws above which two threads share these.
 _SHARED = 1e5
 #: Times at which units are looked at: as many evenly spaced ones, and as many by equal ratios; and
@@ -78,7 +80,7 @@ def descend_units(
     edges: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     *,
     biased: bool = False,
-    ended: threading.Event | None = None,
+    ended: Event | None = None,
 ) -> tuple[np.ndarray, tuple[Look, ...]]:
     """Return the losses of every draw at all steps, and looks at the units.
 
@@ -96,7 +98,7 @@ def descend_units(
             where it holds 1.
         ended: Set where this is given up; also by what fails here.
     """
-    ended = ended or threading.Event()
+    ended = ended or Event()
     losses = np.full((len(units), descent.steps), 0.5 * np.vdot(y, y) / x.shape[1])
     # A draw that is looked at before its horizon is as it is there.
     kept = np.repeat(units[None].astype(np.float32), len(steps), axis=0)
@@ -134,10 +136,21 @@ def descend_units(
                 for those, basis in edges:
                     first[:, those] -= first[:, those] @ basis @ basis.T
 
-    with ThreadPoolExecutor(len(parts)) as pool:  # matrix products leave the interpreter to others
+    in_threads(descend, parts, ended)
+    return losses, tuple(Look(step=at, units=each) for at, each in zip(steps, kept, strict=True))
+
+
+def in_threads(work: Callable[[Any], Found], items: Sequence[Any], ended: Event) -> list[Found]:
+    """Return what becomes of items, two at a time: matrix products leave the interpreter to others.
+
+    Args:
+        work: Done with each item; it ends soon where ``ended`` is set.
+        items: One or many.
+        ended: Set where one fails.
+    """
+    with ThreadPoolExecutor(2) as pool:
         try:
-            list(pool.map(descend, parts))
+            return [*pool.map(work, items)]
         except BaseException:  # also an interrupt: the pool waits for its threads
             ended.set()
             raise
-    return losses, tuple(Look(step=at, units=each) for at, each in zip(steps, kept, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -187,11 +186,7 @@ class FromData(Claim):
     def lines(self) -> Iterator[str]:
         """Say it on the terminal, with the timeline."""
         yield self.sentence
-        for drop in self.timeline[:10]:
-            yield (
-                f"  step {drop.step}: units of {few(drop.units, 4)} grow, loss "
-                f"{_share(drop.loss_before)} to {_share(drop.loss_after)} of L(0)"
-            )
+        yield from (f"  {drop.sentence}" for drop in self.timeline[:10])
 
     def says(self) -> Iterator[Block]:
         """Say it on the first page: the sentence, the timeline, and the units in a fold."""
@@ -296,24 +291,22 @@ class FromData(Claim):
             raise InputError(msg)
         forms, network = closed_forms(derivation, grid, factors=factors), self.network
         steps = np.arange(len(network.losses))
-        found = Prediction(
+        return Prediction(
             times=grid,
             reduced=np.interp(grid, steps, network.losses),
             method=f"effective network of {network.count} units from the data, step by step",
-            closed_loss=None,
-            modes=(),
+            closed_loss=None if forms is None else forms.closed_loss,
+            modes=() if forms is None else forms.modes,
             judged="effective",
             constants=self.constants,
             drawn=np.array([np.interp(grid, steps, each) for each in network.drawn]),
         )
-        if forms is None:
-            return found
-        return replace(found, closed_loss=forms.closed_loss, modes=forms.modes)
 
     def _unit(self, pathway: PathwaySpec) -> _FoundUnit:
         gate = _signs_of(pathway)
         first = pathway.stage == self.spec.pathways[0].stage
         data = self.spec.dataset
+        share, count = self._held.get(pathway.name, (None, np.inf))
         certified, speed = None, None
         if first:
             inputs, targets = data.arrays
@@ -325,26 +318,14 @@ class FromData(Claim):
         return _FoundUnit(
             name=pathway.name,
             stage=pathway.stage,
-            kind=self._kind(pathway),
-            gate=self._pattern(gate),
+            kind="neuron" if self.network.way.name == "neurons" or count <= 1 else "pathway",
+            gate="".join("/10"[sign] for sign in gate) if len(gate) <= _MOST_PATTERN else None,
             opened=int((gate > 0).sum()),
-            share=self.shares.get(pathway.name),
+            share=share,
             speed=speed,
             certified=certified,
             half_time=self.half_times.get(pathway.name),
         )
-
-    def _kind(self, pathway: PathwaySpec) -> Literal["neuron", "pathway"]:
-        _, count = self._held.get(pathway.name, (0.0, np.inf))
-        return "neuron" if self.network.way.name == "neurons" or count <= 1 else "pathway"
-
-    def _pattern(self, gate: np.ndarray) -> str | None:
-        return None if len(gate) > _MOST_PATTERN else "".join("/10"[sign] for sign in gate)
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """Share of the strength at the horizon that is nearest to each gate of the first stage."""
-        return {name: share for name, (share, _) in self._held.items()}
 
     @cached_property
     def _held(self) -> dict[str, tuple[float, float]]:
@@ -432,10 +413,10 @@ def from_data(numbers: Derivation) -> FromData:
 
 def _half_times(derivation: Derivation) -> dict[str, float]:
     """Return when the first mode of each pathway has half risen, where a closed form says it."""
-    found = {}
-    for pathway in derivation.pathways:
-        first = pathway.modes[0]
-        if first.strength is not None and not first.is_null:
-            decimal = half_time(derivation, first, 6).decimal
-            found |= {} if decimal is None else {pathway.name: float(decimal[0])}
-    return found
+    first = {pathway.name: pathway.modes[0] for pathway in derivation.pathways}
+    found = {
+        name: half_time(derivation, mode, 6).decimal
+        for name, mode in first.items()
+        if mode.strength is not None and not mode.is_null
+    }
+    return {name: float(decimal[0]) for name, decimal in found.items() if decimal is not None}

@@ -532,19 +532,15 @@ def _grouped(horizon: Horizon, way: Way) -> Iterator[_Group]:
     total = horizon.sizes[alive].sum()
     for mean, parts in _clusters(horizon, way):
         members = np.concatenate(parts)
-        sizes = horizon.sizes[members]
-        held = np.sqrt(sizes)[:, None] * horizon.directions[members]
-        # The smaller one of the two products has all eigenvalues that are not 0.
-        few = len(held) < held.shape[1]
-        values, vectors = np.linalg.eigh(held @ held.T if few else held.T @ held)
-        leading = vectors[:, -1] @ held if few else vectors[:, -1]
-        leading = leading / np.linalg.norm(leading) * (1.0 if leading @ mean >= 0 else -1.0)
+        strengths = horizon.sizes[members]
+        held = np.sqrt(strengths)[:, None] * horizon.directions[members]
+        _, sizes, vectors = np.linalg.svd(held, full_matrices=False)
         yield _Group(
             signs=horizon.signs[parts[0][0]],
-            share=float(sizes.sum() / total),
+            share=float(strengths.sum() / total),
             held=held,
-            leading=float(values[-1] / values.sum()),
-            direction=leading,
+            leading=float(sizes[0] ** 2 / strengths.sum()),
+            direction=vectors[0] * (1.0 if vectors[0] @ mean >= 0 else -1.0),
         )
 
 

@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from symreln.base.records import record
+from symreln.base.rounding import percent
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 
 #: Share of the growth that the units which are named make.
@@ -39,6 +41,13 @@ class Drop(Claim):
     loss_before: float
     loss_after: float
 
+    @property
+    def sentence(self) -> str:
+        """Whose units grow, and how far the loss falls."""
+        before, after = (percent(round(loss, 6)) for loss in (self.loss_before, self.loss_after))
+        units = few(self.units, 4)
+        return f"step {self.step}: units of {units} grow, loss {before} to {after} of L(0)"
+
 
 def timeline_of_units(
     losses: np.ndarray,
@@ -62,13 +71,9 @@ def timeline_of_units(
         before_it = np.cumsum(made[order]) - made[order]
         named_too = order[: max(1, int((before_it < _MOST_OF * made.sum()).sum()))]
         name, gate = named[order[0]]
+        units = tuple(named[place][0] for place in named_too.tolist())
         drop = Drop(
-            step=step,
-            unit=name,
-            units=tuple(named[place][0] for place in named_too.tolist()),
-            gate=gate,
-            loss_before=before,
-            loss_after=after,
+            step=step, unit=name, units=units, gate=gate, loss_before=before, loss_after=after
         )
         found.append(drop)
     return tuple(found)

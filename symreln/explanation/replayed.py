@@ -7,14 +7,14 @@ gates, moments and ways to few units are the same, and gradient descent on these
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.base.records import record
-from symreln.effective.descent import Descent, Look
+from symreln.effective.descent import Descent, Look, in_threads
 from symreln.effective.gate_flows import settled_gates
 from symreln.effective.network import WHOLE, Draws, EffectiveNetwork, Way
 from symreln.errors import InputError
@@ -129,9 +129,9 @@ class Replayed:
             return self
         still = replace(self.draws, y=self.left, bias=None)
         held = _held(found.x, units, gates, boundaries)
-        asked = [(self.draws, (units,)), (self.draws, held)]
-        asked += [] if self.draws.bias is None else [(still, held)]
-        curves = _descended([(draws, WHOLE, *more) for draws, more in asked])
+        asked = [(self.draws, WHOLE, units), (self.draws, WHOLE, *held)]
+        asked += [] if self.draws.bias is None else [(still, WHOLE, *held)]
+        curves = _descended(asked, self.draws.ended)
         free, fixed, *unmoved = (_far(found, self.steps, each) for each in curves)
         whole = ReplayPoint(units.shape[1], WHOLE.name, free)
         return replace(
@@ -181,7 +181,7 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     )
     steps = begin + coarse * np.arange(descent.steps)
     asked = [*_affordable(draws)]
-    curves = _descended([(draws, way, units) for way, units in asked])
+    curves = _descended([(draws, way, units) for way, units in asked], draws.ended)
     tried = [
         (ReplayPoint(units.shape[1], way.name, _far(found, steps, losses)), way, losses)
         for (way, units), losses in zip(asked, curves, strict=True)
@@ -197,15 +197,9 @@ def replay(found: Recorded, weights: tuple[np.ndarray, np.ndarray], rate: float)
     )
 
 
-def _descended(asked: Sequence[tuple[Any, ...]]) -> list[np.ndarray]:
+def _descended(asked: Sequence[tuple[Any, ...]], ended: Event) -> list[np.ndarray]:
     """Return losses, shape (steps,), of descents of draws: these, their way, units and gates."""
-    with ThreadPoolExecutor(2) as pool:  # matrix products leave the interpreter to others
-        try:
-            return [*pool.map(lambda each: each[0].descend(*each[1:])[0].mean(axis=0), asked)]
-        except BaseException:  # also an interrupt: the pool waits for its threads
-            for draws, *_ in asked:
-                draws.ended.set()
-            raise
+    return in_threads(lambda each: each[0].descend(*each[1:])[0].mean(axis=0), asked, ended)
 
 
 def _improving(points: Iterable[ReplayPoint]) -> tuple[ReplayPoint, ...]:
