@@ -16,7 +16,7 @@ from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.verdicts import gates_verdict, modes_verdict
 from tests.cases import derived
 from tests.experiment.test_confront import one_pathway, relu
-from tests.own_specs import SMALL
+from tests.own_specs import own, path
 
 NAMES = {"gdln": "GDLN", "relu": "ReLU network"}
 
@@ -155,11 +155,13 @@ def test_gates_agree_where_nearly_all_of_the_weight_has_one(shares, outcome):
     assert found.value == pytest.approx(np.mean(shares))
 
 
-BOUNDARY = {
-    "dataset": {"X": [[2, 1], [1, 2]], "Y": [[1, -1]]},
-    "pathway": [{"name": "first", "gate": [1, "/"]}, {"name": "second", "gate": ["/", 1]}],
-    "network": SMALL | {"hidden": 40, "init_std": "1/1000", "learning_rate": "1/100", "steps": 10},
-}
+BOUNDARY = own(
+    [[2, 1], [1, 2]],
+    [[1, -1]],
+    path("first", [1, "/"]),
+    path("second", ["/", 1]),
+    network={"hidden": 40, "init_std": "1/1000", "learning_rate": "1/100", "steps": 10},
+)
 
 
 def test_samples_on_the_boundary_of_a_pathway_are_not_compared():

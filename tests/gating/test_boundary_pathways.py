@@ -11,38 +11,23 @@ from click.testing import CliRunner
 import symreln as sr
 from symreln.cli.main import cli
 from symreln.verifier import verify
+from tests.campaigns.random_specs import toml_of
+from tests.own_specs import own, path
+
 
 #: Each sample pushes back the units that learn the other: the fastest gates are 1/ and /1.
-TWO = """
-title = "Two samples on each other's boundary"
-[dataset]
-X = [[2, 1], [1, 2]]
-Y = [[1, -1]]
-[[pathway]]
-name = "first"
-gate = {0}
-[[pathway]]
-name = "second"
-gate = {1}
-[network]
-hidden = 400
-init_std = "1/200000"
-learning_rate = "1/100"
-steps = 1500
-"""
-
-
-def spec_of(tmp_path: Path, first: str = '[1, "/"]', second: str = '["/", 1]') -> sr.Spec:
-    path = tmp_path / "two.toml"
-    path.write_text(TWO.format(first, second))
-    return sr.load(str(path))
+def two(first: list, second: list) -> dict:
+    network = {"hidden": 400, "init_std": "1/200000", "learning_rate": "1/100", "steps": 1500}
+    return own(
+        [[2, 1], [1, 2]], [[1, -1]], path("first", first), path("second", second), network=network
+    )
 
 
 def test_the_found_spec_follows_the_network(tmp_path: Path) -> None:
     """gates.toml of a partial winner: its GDLN is the small network, and its modes are closed."""
-    path = tmp_path / "given.toml"
-    path.write_text(TWO.format("[1, 0]", "[0, 1]"))
-    arguments = ["gates", str(path), "--method", "self-consistent", "--out", str(tmp_path)]
+    given = tmp_path / "given.toml"
+    given.write_text(toml_of(two([1, 0], [0, 1])))
+    arguments = ["gates", str(given), "--method", "self-consistent", "--out", str(tmp_path)]
     shown = CliRunner().invoke(cli, arguments).output
     assert "1/  orbit of size 2  speed 3*sqrt(5)/10  fractions 4/5" in shown
     spec = sr.load(str(tmp_path / "gates.toml"))
@@ -54,12 +39,12 @@ def test_the_found_spec_follows_the_network(tmp_path: Path) -> None:
     report = sr.validate(derivation, seeds=3, rng=0)
     assert report.metrics["gdln_vs_relu"].max_abs_over_initial < 0.02
     # The same gates without the projection are another network, faster and elsewhere.
-    plain = sr.validate(sr.derive(sr.load(str(path))), seeds=3, rng=0)
+    plain = sr.validate(sr.derive(sr.load(str(given))), seeds=3, rng=0)
     assert plain.metrics["gdln_vs_relu"].max_abs_over_initial > 0.5
 
 
-def test_what_a_pathway_sees_is_orthogonal_to_its_boundary(tmp_path: Path) -> None:
-    first = sr.derive(spec_of(tmp_path)).pathways[0].effective
+def test_what_a_pathway_sees_is_orthogonal_to_its_boundary() -> None:
+    first = sr.derive(sr.load(two([1, "/"], ["/", 1]))).pathways[0].effective
     # x_1 = (2, 1) without its part along (1, 2).
     assert first.inputs.to_numpy() == pytest.approx(np.array([[6 / 5, 0], [-3 / 5, 0]]))
     dependent = sr.load(

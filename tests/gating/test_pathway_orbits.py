@@ -9,16 +9,13 @@ from symreln.calls.derive import derive
 from symreln.claims.early import _why_unsupported
 from symreln.networks.gate_orbits import pathway_orbits
 from symreln.task_library.load import load
-from tests.own_specs import SMALL
+from tests.own_specs import own, path
 
 
 def derived(inputs, targets, *pathways):
-    tables = {
-        "dataset": {"X": inputs, "Y": targets},
-        "pathway": [{"name": f"p{k}", **pathway} for k, pathway in enumerate(pathways, start=1)],
-        "network": SMALL | {"hidden": 50, "init_std": "1/1000", "loss": "mean", "steps": 50},
-    }
-    return derive(load(tables))
+    network = {"hidden": 50, "init_std": "1/1000", "loss": "mean", "steps": 50}
+    named = (path(f"p{k}", **pathway) for k, pathway in enumerate(pathways, start=1))
+    return derive(load(own(inputs, targets, *named, network=network)))
 
 
 def orbits(derivation) -> list[int]:

@@ -10,38 +10,20 @@ import sympy as sp
 
 import symreln as sr
 from symreln.gating.context_subsets import _formulas
+from tests.campaigns.random_specs import toml_of
 from tests.cli.command import command
 from tests.gating.subset_identities import SCALE, C, M, N, proofs
+from tests.own_specs import UNIT, own, path
 
 #: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
-TABLE = """
-title = "two kinds"
-[dataset]
-X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-Y = [["a", 0, 0], [0, 2, 1]]
-[dataset.labels]
-kind = ["left", "right", "right"]
-[parameters.a]
-positive = true
-[[pathway]]
-name = "all"
-gate = "all"
-[network]
-hidden = 60
-init_std = "1/1000"
-learning_rate = "1/20"
-steps = 1501
-"""
-
-
-def written(folder: Path, text: str = TABLE) -> str:
-    path = folder / "kinds.toml"
-    path.write_text(text)
-    return str(path)
-
-
-def call(*arguments: str) -> str:
-    return command(*arguments).out
+KINDS = own(
+    UNIT,
+    [["a", 0, 0], [0, 2, 1]],
+    path("all"),
+    parameters={"a": {"positive": True}},
+    network={"hidden": 60, "init_std": "1/1000", "steps": 1501},
+)
+KINDS["dataset"]["labels"] = {"kind": ["left", "right", "right"]}
 
 
 def formulas_at(contexts: int, size: int, items: int, scale: Fraction) -> dict[str, sp.Expr]:
@@ -100,9 +82,9 @@ def test_who_is_faster() -> None:
             assert 0 < float(here["outside"]) < 1
 
 
-def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
+def test_speeds_cross_where_they_are_known_to() -> None:
     """Samples are orthonormal: a gate grows as the larger of a and √5, over P."""
-    found = sr.race(written(tmp_path), "a", by="kind").found.race
+    found = sr.race(sr.load(KINDS), "a", by="kind").found.race
     names = found.names
     orders = [[[names[g] for g in rank] for rank in part.order] for part in found.pieces]
     left, right, both = "m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"
@@ -118,8 +100,10 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
 
 
 def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
+    spec = tmp_path / "kinds.toml"
+    spec.write_text(toml_of(KINDS))
     out = ["--seeds", "2", "--points", "1", "--out", str(tmp_path / "out")]
-    shown = call("race", written(tmp_path), "--by", "kind", "--over", "a", *out)
+    shown = command("race", spec, "--by", "kind", "--over", "a", *out).out
     assert "the speeds of 100, 011 cross, the winner changes" in shown
     found = json.loads((tmp_path / "out" / "race.json").read_text())
     names = {"m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import mpmath
 import numpy as np
-import pytest
 import sympy as sp
 
 import symreln as sr
@@ -15,7 +13,6 @@ from symreln.claims.derivation import Derivation
 from symreln.document.document_model import label_of
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
-from symreln.laws.deep_chain import Depth
 from symreln.report.content import derivation_chapters
 from symreln.report.plots import modes_sketches
 from tests.own_specs import LINEAR, own
@@ -32,22 +29,6 @@ def shown(found: Derivation) -> str:
     wanted = ("sec:result", "sec:data", "sec:lines")
     chapters = derivation_chapters(found, None, ("vectors", "modes"))
     return words_of(*(each for each in chapters if label_of(each) in wanted))
-
-
-@pytest.mark.parametrize("layers", [3, 4, 7])
-def test_the_parts_of_an_implicit_solution_are_the_time(layers):
-    """Two routes: factor, variable and T put together again, and dt/dπ of the equation summed."""
-    s, d, start = sp.Rational(3, 2), sp.Rational(1, 2), sp.Rational(1, 10)
-    mode = Depth(layers=sp.Integer(layers), s=s, d=d, strength0=start, tau=sp.Integer(7))
-    pi = sp.Symbol("pi", positive=True)
-    for value in (sp.Rational(1, 3), sp.Rational(5, 2)):
-        roots = [(d * each / s) ** mode.root_power for each in (value, start)]
-        ends = [mode.stage.xreplace({mode.root: root}) for root in roots]
-        put_together = mode.scale * (ends[0] - ends[1])
-        rate = layers * pi ** (2 - sp.Rational(2, layers)) * (s - d * pi)
-        pace = sp.lambdify(pi, 7 / rate, "mpmath")
-        summed = mpmath.quad(pace, [mpmath.mpf(str(start.n(20))), mpmath.mpf(str(value.n(20)))])
-        assert float(put_together) == pytest.approx(float(summed), rel=1e-9)
 
 
 def test_heights_are_lowered_by_weight_decay_in_figures_and_words():

@@ -15,26 +15,19 @@ import pytest
 import symreln as sr
 from symreln.base import pool
 from symreln.errors import InputError, NotSupportedError
+from tests.campaigns.random_specs import toml_of
 from tests.cli.command import Here, command
+from tests.own_specs import LINEAR, own, path
 
-SPEC = """\
-title = "Two numbers"
-[dataset]
-X = [["2", "0", "1"], ["0", "1", "1"]]
-Y = [["1", "0", "c"], ["0", "2", "1"]]
-[parameters.c]
-positive = true
-value = 1
-[[pathway]]
-name = "all"
-gate = "all"
-[network]
-activation = "linear"
-hidden = 4
-init_std = "1/10"
-learning_rate = "1/20"
-steps = 80
-"""
+SPEC = toml_of(
+    own(
+        [["2", "0", "1"], ["0", "1", "1"]],
+        [["1", "0", "c"], ["0", "2", "1"]],
+        path("all"),
+        parameters={"c": {"positive": True, "value": 1}},
+        network=LINEAR | {"hidden": 4, "init_std": "1/10", "steps": 80},
+    )
+)
 OVER = ["network.hidden=3,5", "parameters.c.value=1,1/2"]
 SEEDS = 4
 
