@@ -7,6 +7,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError
+from symreln.gating.confronted import ClassShare
 from symreln.gating.observed import nearest_observer, observe, predicted_shares
 from symreln.gating.replay import replay_errors
 
@@ -150,3 +151,17 @@ def test_a_quarter_of_the_predicted_weight_ends_on_each_sample_of_xor():
     for key, value in (("network.steps", 3), ("network.weight_decay", "1/100")):
         other = sr.load("xor", {"parameters.Delta.value": 0, key: value}).at_values()
         assert predicted_shares(other, nearest, 5) is None
+
+
+def test_shares_agree_within_three_standard_errors_or_a_thousandth() -> None:
+    known = {"pattern": "10", "predicted": 0.5, "predicted_error": 0.03, "units": 0.5}
+    for measured, spread, seeds, agrees in (
+        (0.64, 0.08, 4, True),  # error √(0.03² + 0.04²) = 0.05
+        (0.66, 0.08, 4, False),
+        (0.62, 0.08, 100, False),  # error 0.031
+    ):
+        share = ClassShare(**known, measured=measured, spread=spread)
+        assert share.agrees(seeds) is agrees
+    exact = {**known, "predicted_error": 0.0, "spread": 0.0}
+    assert ClassShare(**exact, measured=0.5009).agrees(2)
+    assert not ClassShare(**exact, measured=0.5011).agrees(2)

@@ -13,7 +13,7 @@ from symreln.gating import search
 from symreln.gating.consistent import GrowingGate
 from symreln.gating.enumerate import RealisableGates
 from symreln.gating.found_pathways import gate_pathway
-from symreln.gating.partial import partial_gates
+from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.networks.gate_orbits import SampleGroup
 from symreln.task_library.load import load
 from tests.gating.test_subsets import formulas_at
@@ -87,6 +87,16 @@ def test_units_settle_on_them() -> None:
     assert [gate.size for gate in found if gate.s == found[0].s] == [6, 6]
     for gate in found:
         is_kept(gate, inputs.to_numpy(), residual.to_numpy())
+
+
+@pytest.mark.parametrize("seed", [1, 7, 8, 10])
+def test_units_find_what_all_faces_have(seed: int) -> None:
+    """Near directions too, of which one would go on for both were they taken together early."""
+    random = np.random.default_rng(seed)
+    data = [ExactMatrix.from_rows(random.integers(-3, 4, (n, 9)).tolist()) for n in (3, 2)]
+    group = SampleGroup.of(*data)
+    found, wanted = (of(*data, group) for of in (search._sliding_gates, every_partial_gate))
+    assert [each.signs for each in found] == [each.signs for each in wanted]
 
 
 @given(seeds)
