@@ -24,12 +24,8 @@ ALL = [{"name": "shared", "gate": "all"}]
 
 def own(x: list[list[Any]], y: list[list[Any]], *pathways: Tables, **more: Any) -> Tables:
     """A spec of matrices; ``network`` overrides keys of the small network."""
-    network = {**SMALL, **more.pop("network", {})}
-    return {
-        "dataset": {"X": x, "Y": y},
-        "pathway": list(pathways) or ALL,
-        "network": network,
-    } | more
+    data = {"X": x, "Y": y} | {key: more.pop(key) for key in ("labels", "groups") if key in more}
+    return task(data, *pathways, **more)
 
 
 def task(dataset: Tables, *pathways: Tables, **more: Any) -> Tables:

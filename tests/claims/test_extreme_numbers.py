@@ -13,14 +13,14 @@ from symreln.base.jsonio import dumps
 from symreln.errors import InputError, LimitReachedError
 from symreln.report.terminal import summary_of
 from symreln.verifier import verify
+from tests.own_specs import own, path
 
 NETWORK = {"hidden": 20, "init_std": "1/1000", "learning_rate": "1/100", "steps": 50}
 
 
 def tables(x: list, y: list, gate: object = "all", **more: object) -> dict:
     """The tables of a spec with one pathway."""
-    pathway = [{"name": "a", "gate": gate}]
-    return {"dataset": {"X": x, "Y": y}, "pathway": pathway, "network": NETWORK, **more}
+    return own(x, y, path("a", gate), **{"network": NETWORK, **more})
 
 
 def derived(*given: object, **more: object) -> sr.Derivation:

@@ -157,8 +157,8 @@ def turned(std: str) -> sr.Derivation:
     network = LINEAR | {"hidden": 100, "init_std": std, "learning_rate": "1/200", "steps": 3000}
     later = path("off", "context != 1", stage=2)
     inputs = [[1, 0] * CONTEXTS, [0, 1] * CONTEXTS]
-    tables = own(inputs, targets, path("common"), later, network=network)
-    tables["dataset"]["labels"] = {"context": [1, 1, 2, 2, 3, 3]}
+    labels = {"context": [1, 1, 2, 2, 3, 3]}
+    tables = own(inputs, targets, path("common"), later, labels=labels, network=network)
     return sr.derive(sr.load(tables))
 
 

@@ -8,29 +8,19 @@ from pathlib import Path
 import pytest
 
 from symreln.cli import main as cli
+from tests.campaigns.random_specs import toml_of
+from tests.own_specs import task
 
 #: Colour, a window title, its end, a bidirectional override, and what prints as nothing.
 EVIL = "\x1b[31mred\x1b]0;title\x07\x9d\u202e\u200b"
-GRAPH = """
-[dataset]
-X = [["1", "0"], ["0", "1"]]
-Y = [["1", "2"]]
-[[node]]
-name = "a"
-[[edge]]
-name = "EVIL"
-from = "a"
-to = "EVIL"
-"""
-SIZE = """
-[dataset]
-task = "contextual"
-items = "EVIL"
-contexts = 3
-structures = "hierarchy"
-[[pathway]]
-name = "a"
-"""
+SPECS = {
+    "graph.toml": {
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [[1, 2]]},
+        "node": [{"name": "a"}],
+        "edge": [{"name": EVIL, "from": "a", "to": EVIL}],
+    },
+    "size.toml": task({"task": "contextual", "items": EVIL, "contexts": 3}),
+}
 
 
 def calm(text: str) -> bool:
@@ -60,9 +50,8 @@ def test_what_is_printed_is_calm(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    for name, text in (("graph.toml", GRAPH), ("size.toml", SIZE)):
-        code = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
-        Path(name).write_text(text.replace("EVIL", code), encoding="utf-8")
+    for name, tables in SPECS.items():
+        Path(name).write_text(toml_of(tables), encoding="utf-8")
     cli._guarded([argument.replace("EVIL", EVIL) for argument in arguments])
     printed = capsys.readouterr()
     assert printed.out + printed.err

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.constants import HALF
 from symreln.claims.prediction import predict_training
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
 from symreln.experiment.metrics import mutual_distance
@@ -179,24 +178,6 @@ def test_samples_on_the_boundary_of_a_pathway_are_not_compared():
 
 
 # -- constants -------------------------------------------------------------------------------------
-
-
-def test_an_assumed_share_of_the_units_counts():
-    """κ of xor's pathways is estimated; that of a later stage's pathways is assumed."""
-    assert relu().derivation.free_constants == 0
-    derivation = staged()
-    assert derivation.free_constants == 1
-    (half,) = [constant for constant in derivation.constants if constant.is_free]
-    assert (half.name, half.value, half.source) == (HALF, 0.5, "assumed")
-    assert derivation.to_json()["constants"][-1]["source"] == "assumed"
-    written = relu().to_json()
-    kappas = [c for c in written["constants"] if c["name"].startswith("kappa")]
-    assert {c["source"] for c in kappas} == {"estimated"}
-    assert all(c["error"] > 0 for c in kappas)
-    assert len(kappas) == len(relu().kappas)
-    # All pathways start from κ: nothing is assumed of what was judged.
-    assert written["free_constants"] == 0
-    assert "free constants: 0" in relu().sentence()
 
 
 # -- published figures and units -------------------------------------------------------------------

@@ -28,13 +28,6 @@ def reasons(derivation) -> list[str]:
     return [_why_unsupported(dataset, pathway) for pathway in derivation.pathways]
 
 
-@pytest.mark.parametrize("delta", ["0", "1", "2"])
-def test_the_samples_of_xor_are_one_orbit(delta):
-    assert (
-        orbits(sr.derive(sr.load("xor", overrides=(f"parameters.Delta.value={delta}",)))) == [0] * 4
-    )
-
-
 @pytest.mark.parametrize("name", ["xor", "contextual-3", "contextual-5", "contextual-different"])
 def test_pathways_that_a_symmetry_of_the_derivation_maps_onto_each_other_are_one_orbit(name):
     derivation = sr.derive(name).at_values

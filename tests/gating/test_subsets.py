@@ -20,10 +20,10 @@ KINDS = own(
     UNIT,
     [["a", 0, 0], [0, 2, 1]],
     path("all"),
+    labels={"kind": ["left", "right", "right"]},
     parameters={"a": {"positive": True}},
     network={"hidden": 60, "init_std": "1/1000", "steps": 1501},
 )
-KINDS["dataset"]["labels"] = {"kind": ["left", "right", "right"]}
 
 
 def formulas_at(contexts: int, size: int, items: int, scale: Fraction) -> dict[str, sp.Expr]:

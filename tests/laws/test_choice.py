@@ -18,7 +18,7 @@ from symreln.laws.one_layer import OneLayer
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced
 from symreln.report.html import render as html
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 
 TAKEN = {
     OneLayer: Regime(layers=1),
@@ -62,38 +62,11 @@ def test_no_law_is_taken_without_a_theory(regime):
     assert len(choice.passed_over) == len(LAWS) + 2
 
 
-TABLES = {
-    "title": "Two modes",
-    "dataset": {"X": [["1", "1"], ["1", "-1"]], "Y": [["3", "1"], ["1", "3"]]},
-    "pathway": [{"name": "whole"}],
-}
 NETWORK = LINEAR | {"hidden": 400, "learning_rate": "1/500", "steps": 2000}
 
 
-def load(**keys):
-    return sr.load({**TABLES, "network": {**NETWORK, **keys}})
-
-
-CASES = {
-    "layers 1": ({"layers": 1}, OneLayer.name),
-    "plain": ({}, TwoLayer.name),
-    "apart": ({"init_std": ["1/50", "1/200"]}, Unbalanced.name),
-    "decay": ({"weight_decay": "1/4"}, TwoLayerDecay.name),
-    "layers 4": ({"layers": 4}, Depth.name),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_spec_keys_choose_the_family(case):
-    keys, name = CASES[case]
-    derivation = sr.derive(load(**keys))
-    for mode in derivation.pathways[0].modes:
-        assert mode.family == name
-        assert mode.strength.residual() == 0
-    if case == "layers 4":
-        assert name in html(derivation.to_document())
-    data = derivation.to_json()
-    assert data["pathways"][0]["modes"][0]["family"] == name
+def load(x=((1, 1), (1, -1)), **keys):
+    return sr.load(own([*map(list, x)], [[3, 1], [1, 3]], network=NETWORK | keys))
 
 
 def test_depth_has_numbers_once_they_are_asked_for(tmp_path):
@@ -112,10 +85,5 @@ def test_depth_has_numbers_once_they_are_asked_for(tmp_path):
 
 
 def test_coupled_pathways_of_other_networks_are_refused():
-    tables = {
-        **TABLES,
-        "dataset": {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]},
-        "network": {**NETWORK, "weight_decay": "1/4"},
-    }
     with pytest.raises(NotSupportedError, match="coupled"):
-        sr.derive(sr.load(tables))
+        sr.derive(load([[1, 2], [0, 1]], weight_decay="1/4"))

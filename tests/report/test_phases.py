@@ -17,18 +17,17 @@ from symreln.report import html
 from symreln.report.content import derivation_chapters, derivation_document
 from symreln.report.plots import modes_sketches, still_sketches
 from symreln.report.terminal import show_summary, summary_of
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own, path
 from tests.report.sample import words_of
 
-SPEC = {
-    "title": "Two samples, one after the other",
-    "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"sample": [1, 2]}},
-    "pathway": [
-        {"name": "stays", "gate": "sample == 1"},
-        {"name": "turns", "gate": "sample == 2", "then": [{"step": 60, "gate": "all"}]},
-    ],
-    "network": LINEAR | {"hidden": 20, "learning_rate": "1/10", "steps": 121},
-}
+SPEC = own(
+    [[1, 0], [0, 1]],
+    [[3, 0], [0, 2]],
+    path("stays", "sample == 1"),
+    path("turns", "sample == 2", then=[{"step": 60, "gate": "all"}]),
+    labels={"sample": [1, 2]},
+    network=LINEAR | {"hidden": 20, "learning_rate": "1/10", "steps": 121},
+)
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ import symreln as sr
 from symreln.document.symbols import symbol_latex
 from symreln.errors import SpecError
 from symreln.specs.letters import _CALLED, _HEADS, _WORDS, _is_own, written_names
+from tests.own_specs import LINEAR, own, path
 
 ROOT = Path(__file__).parents[2]
 #: Letters that formulas use in the tasks' own sense alone.
@@ -23,22 +24,17 @@ NAMES = [*sorted(_HEADS | _WORDS | _CALLED), "pi_0", "s_1_1", "d_1_1", "pitilde_
 #: One of every kind: time, functions and constants of SymPy, words of Python and of programs.
 CHOSEN = ["E", "I", "S", "lambda", "class", "np", "sqrt", "oo", "loss", "beta", "t", *NAMES[-6:]]
 TIMES = [0.0, 20.0, 300.0]
-PLAIN = {
-    "dataset": {"X": [["1", "0"], ["0", "1"]], "Y": [["{}", "0"], ["0", "1"]]},
-    "pathway": [{"name": "all"}],
-    "network": {"hidden": 10, "init_std": "1/100", "learning_rate": "1/10", "steps": 50}
-    | {"activation": "linear", "loss": "mean"},
-}
+NETWORK = LINEAR | {"hidden": 10, "learning_rate": "1/10", "steps": 50}
+PLAIN = own([["1", "0"], ["0", "1"]], [["{}", "0"], ["0", "1"]], network=NETWORK)
 #: A later stage, whose modes have head starts.
-STAGED = {
-    "dataset": {
-        "X": [["1", "0", "1", "0"], ["0", "1", "0", "1"]],
-        "Y": [["{}", "0", "{}", "0"], ["0", "2", "0", "2"], ["1", "0", "-1", "0"]],
-        "labels": {"context": [1, 1, 2, 2]},
-    },
-    "pathway": [{"name": "common"}, {"name": "one", "gate": "context == 1", "stage": 2}],
-    "network": PLAIN["network"],
-}
+STAGED = own(
+    [["1", "0", "1", "0"], ["0", "1", "0", "1"]],
+    [["{}", "0", "{}", "0"], ["0", "2", "0", "2"], ["1", "0", "-1", "0"]],
+    path("common"),
+    path("one", "context == 1", stage=2),
+    labels={"context": [1, 1, 2, 2]},
+    network=NETWORK,
+)
 
 
 def _derived(spec: dict, name: str) -> sr.Derivation:

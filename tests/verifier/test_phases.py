@@ -12,24 +12,17 @@ import pytest
 import symreln as sr
 from symreln.verifier import verify
 from tests.certificates import Json, rejected
+from tests.own_specs import own, path
 
 #: Two gates that are exchanged at step 5; at step 9 the first is open everywhere.
-SPEC: dict[str, Any] = {
-    "dataset": {
-        "X": [[1, 0, 1, 0], [0, 1, 0, 1]],
-        "Y": [[3, 0, 1, 0], [0, "a", 0, 1]],
-        "labels": {"k": [1, 1, 2, 2]},
-    },
-    "parameters": {"a": {"positive": True, "value": 2}},
-    "pathway": [
-        {
-            "name": "one",
-            "gate": "k == 1",
-            "then": [{"step": 5, "gate": "k == 2"}, {"step": 9, "gate": "all"}],
-        },
-        {"name": "two", "gate": "k == 2", "then": [{"step": 5, "gate": "k == 1"}]},
-    ],
-}
+SPEC = own(
+    [[1, 0, 1, 0], [0, 1, 0, 1]],
+    [[3, 0, 1, 0], [0, "a", 0, 1]],
+    path("one", "k == 1", then=[{"step": 5, "gate": "k == 2"}, {"step": 9, "gate": "all"}]),
+    path("two", "k == 2", then=[{"step": 5, "gate": "k == 1"}]),
+    labels={"k": [1, 1, 2, 2]},
+    parameters={"a": {"positive": True, "value": 2}},
+)
 
 
 @pytest.fixture(scope="module")
