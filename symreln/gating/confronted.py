@@ -12,7 +12,6 @@ import numpy as np
 from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.gating.observed import (
-    ObservedNetworks,
     class_shares,
     nearest_observer,
     observe,
@@ -142,36 +141,22 @@ def confront(race: Race, spec: Spec, value: Fraction | None, seeds: int, rng: in
     part, end = race.at(value), [network_of(spec).steps - 1]
     nearest = nearest_observer(trained.dataset.inputs.to_numpy(), list(race.classes.values()))
     seen = observe(trained, seeds=seeds, rng=rng, observers={"nearest": nearest}, steps=end)
-    wide = predicted_shares(trained, nearest, len(race.classes))
+    wide, which = predicted_shares(trained, nearest, len(race.classes)), seen.seen["nearest"][:, 0]
+    shares = class_shares(which, seen.weights[:, 0], len(race.classes))
     return RacePoint(
         value=value,
         seeds=seeds,
         order=() if part is None else part.order,
-        classes=_shares(race, seen, wide),
-        left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
-    )
-
-
-def _shares(
-    race: Race, seen: ObservedNetworks, wide: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[ClassShare, ...]:
-    """Return the shares of classes, of what the networks were looked at once for."""
-    nearest = seen.seen["nearest"]
-    shares = class_shares(nearest, seen.weights, len(race.classes))
-    found = []
-    for place, pattern in enumerate(race.classes):
-        own = shares[:, 0, place]
-        predicted, error = (None, 0.0)
-        if wide is not None:
-            predicted, error = (float(each[place]) for each in wide)
-        found.append(
+        classes=tuple(
             ClassShare(
                 pattern=pattern,
-                predicted=predicted,
-                predicted_error=error,
+                predicted=None if wide is None else float(wide[0][place]),
+                predicted_error=0.0 if wide is None else float(wide[1][place]),
                 measured=float(own.mean()),
-                spread=float(own.std(ddof=int(len(own) > 1))),
-                units=float((nearest == place).mean()),
+                spread=float(own.std(ddof=int(seeds > 1))),
+                units=float((which == place).mean()),
             )
-        )
-    return tuple(found)
+            for place, (pattern, own) in enumerate(zip(race.classes, shares.T, strict=True))
+        ),
+        left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
+    )

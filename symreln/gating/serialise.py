@@ -32,20 +32,16 @@ class Result(Claim):
 
     def values(self) -> dict[str, Any]:
         """Return the attributes by key."""
-        entries: dict[str, tuple[str, str, bool]] = {}
+        found: dict[str, Any] = {}
         for entry in self.JSON:
             if entry == "*":
-                entries |= {name: (name, name, False) for name in super().values()}
+                found |= super().values()
                 continue
             key, _, attribute = entry.rstrip("?").partition("=")
-            place = attribute if attribute in entries else key
-            entries[place] = key, attribute or key, entry.endswith("?")
-        found = {}
-        for key, attribute, optional in entries.values():
-            value = attrgetter(attribute)(self)
+            found[key] = value = attrgetter(attribute or key)(self)
             nothing = value is None or (isinstance(value, str | tuple | dict) and not value)
-            if not (nothing and optional):
-                found[key] = value
+            if nothing and entry.endswith("?"):
+                del found[key]
         return found
 
 
