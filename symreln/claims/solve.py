@@ -75,11 +75,7 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
         search = SymmetrySearch(spec.dataset, spec.pathways, stages_of)
     stages: list[StageDerivation] = []
     for stage in spec.stages:
-        numbers = [
-            number
-            for number, pathway in enumerate(spec.pathways, start=1)
-            if len(spec.stages) == 1 or pathway.stage == stage
-        ]
+        numbers = [n for n, path in enumerate(spec.pathways, 1) if joint or path.stage == stage]
         symmetry = StageSymmetry([number - 1 for number in numbers], search)
         effective = _effective(spec, numbers, goal, symmetry)
         spectra = _spectra(spec, effective)

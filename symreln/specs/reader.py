@@ -71,7 +71,8 @@ def read_spec(
     Raises:
         SpecError: Something is wrong; every problem found is listed.
     """
-    tables, done = apply_overrides(tables, overrides) if overrides else (tables, {})
+    none = isinstance(overrides, tuple | list | dict) and not overrides
+    tables, done = (tables, {}) if none else apply_overrides(tables, overrides)
     given = {key_path(path): text for path, text in done.items()}
     problems = Problems(replace(origin or Origin(), overrides=given))
     known = list(SpecModel.model_fields)
