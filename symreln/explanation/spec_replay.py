@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from symreln.explanation.history import read_history
 from symreln.explanation.recorded import recorded
 from symreln.explanation.replayed import ReplayPoint, replay
 from symreln.gating.observed import ObservedNetworks, observe, sample_steps
-from symreln.gating.replay import METRIC, replay_errors, seed_distance, taken_gates
+from symreln.gating.replay import METRIC, ReplayErrors, replay_errors, seed_distance, taken_gates
 from symreln.gating.samples import check_samples
 from symreln.gating.serialise import Result
 from symreln.specs.finding import counted
@@ -55,18 +54,19 @@ class SpecReplay(Result):
     rng: int
     looks: int
     seed_floor: float
-    spec: dict[str, Any]
-    own: dict[int, dict[str, Any]]
+    spec: ReplayErrors
+    own: dict[int, ReplayErrors]
     units: tuple[tuple[ReplayPoint, ...], ...]
 
     def lines(self) -> Iterator[str]:
         """What the terminal shows."""
-        yield f"gates of the spec: {percent(self.spec['mean'])} of L(0)"
+        yield f"gates of the spec: {percent(self.spec.mean)} of L(0)"
         yield f"networks of other seeds: {percent(self.seed_floor)}"
         if self.own:
-            means = {counted(w, "window"): each["mean"] for w, each in self.own.items()}
-            own = ", ".join(f"{w} {percent(round(mean, 6))}" for w, mean in means.items())
-            yield f"every unit's own gates: {own}"
+            own = (
+                f"{counted(w, 'window')} {percent(round(e.mean, 6))}" for w, e in self.own.items()
+            )
+            yield f"every unit's own gates: {', '.join(own)}"
         for place, points in enumerate(self.units):
             few = [f"{counted(p.count, 'unit')} {percent(round(p.distance, 6))}" for p in points]
             said = ", ".join(few) or "no few units stand for all"

@@ -148,7 +148,7 @@ def network_gates(
             replay={
                 "metric": METRIC,
                 "seed_floor": seed_distance(trained.losses),
-                **replay_errors(held, {0: given}),
+                **replay_errors(held, {0: given}).values(),
             },
             selectivity=_selectivity(clustered, spec.dataset.labels, found.pathways),
             pathways=[

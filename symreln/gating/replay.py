@@ -9,17 +9,35 @@ the quality of a rectified linear network.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
+from symreln.base.records import record
 from symreln.experiment.metrics import SeedFloor, compare
 from symreln.gating.observed import ObservedNetworks
+from symreln.gating.serialise import Result
 from symreln.networks.nearest_gates import nearest_gates
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates
 
 METRIC = "max |dL|/L(0) against the same network"
+
+
+@record
+class ReplayErrors(Result):
+    """How far replays are from their networks.
+
+    Attributes:
+        each: max |ΔL|/L(0) of each network that was replayed.
+    """
+
+    JSON = ("mean", "*")
+    each: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean over networks."""
+        return float(np.mean(self.each))
 
 
 def seed_distance(losses: np.ndarray) -> float:
@@ -33,15 +51,12 @@ def seed_distance(losses: np.ndarray) -> float:
     return floor.mean.max_abs_over_initial
 
 
-def replay_errors(trained: ObservedNetworks, gates: Mapping[int, np.ndarray]) -> dict[str, Any]:
+def replay_errors(trained: ObservedNetworks, gates: Mapping[int, np.ndarray]) -> ReplayErrors:
     """Train networks anew with given gates, and compare them with what they were.
 
     Args:
         trained: ReLU networks, whose data, settings and initial weights are taken.
         gates: Of the hidden units, shape (seeds, H, P), by the first step that has them, from 0 on.
-
-    Returns:
-        max |ΔL|/L(0) of each network, and their mean.
 
     Raises:
         InputError: A replay diverges.
@@ -62,8 +77,7 @@ def replay_errors(trained: ObservedNetworks, gates: Mapping[int, np.ndarray]) ->
         record=Recording(steps=tuple(gates), observers={"turn": turn}),
     )
     pairs = zip(chunk.losses, trained.losses, strict=True)
-    each = [compare(a, b).max_abs_over_initial for a, b in pairs]
-    return {"mean": float(np.mean(each)), "each": each}
+    return ReplayErrors(each=tuple(compare(a, b).max_abs_over_initial for a, b in pairs))
 
 
 def taken_gates(seen: np.ndarray, gates: np.ndarray) -> np.ndarray:

@@ -132,7 +132,7 @@ def test_own_gates_at_every_step_are_the_network() -> None:
     moves = (trained.active[:, 1:] != trained.active[:, :-1]).any(axis=(2, 3))
     assert moves.sum() > 10  # else this would be a test of a linear network
     gates = dict(zip(trained.steps, np.moveaxis(trained.active, 1, 0), strict=True))
-    assert max(replay_errors(trained, gates)["each"]) < 1e-12
+    assert max(replay_errors(trained, gates).each) < 1e-12
     # Gates of the step before are not.
     late = {step: gates[max(0, step - 1)] for step in gates}
-    assert min(replay_errors(trained, late)["each"]) > 1e-6
+    assert min(replay_errors(trained, late).each) > 1e-6

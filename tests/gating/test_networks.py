@@ -69,7 +69,7 @@ def test_replay_of_gates_that_switch() -> None:
         options = np.array([[0] * 4, *known])
         off = [np.square(np.maximum(seen[:, look], 0) - g * seen[:, look]).sum(-1) for g in options]
         gates[start] = options[np.argmin(off, axis=0)]
-    assert found["spec"]["each"] == pytest.approx(replay_errors(trained, gates)["each"], abs=1e-9)
+    assert found["spec"]["each"] == pytest.approx(replay_errors(trained, gates).each, abs=1e-9)
     assert [*answer.files()] == ["replay.json"]
     assert "% of L(0)" in next(answer.lines())
 
