@@ -150,12 +150,8 @@ def shared_s_pair(random: Random, size: int) -> Pair:
     yx = rectangle([Fraction(2)] * rank, size, size) * v.transpose()
     left = rational_matrix(random, rank, rank, 1)
     right = rational_matrix(random, size - rank, size - rank, 1)
-    blocks = fmpq_mat(size, size)
-    for part, start in ((left * left.transpose(), 0), (right * right.transpose(), rank)):
-        for i in range(part.nrows()):
-            for j in range(part.ncols()):
-                blocks[start + i, start + j] = part[i, j]
-    return Pair("shared s", exact(yx), exact(v * blocks * v.transpose()), True)
+    parts = exact(left * left.transpose()), exact(right * right.transpose())
+    return Pair("shared s", exact(yx), exact(v) @ _beside(*parts) @ exact(v).T, True)
 
 
 def generic_pair(random: Random, size: int) -> Pair:
@@ -171,14 +167,8 @@ def copies_pair(random: Random, size: int) -> Pair:
     yx = rational_matrix(random, half, half, 1)
     m = yx.transpose() * yx
     x = m * m + identity(half) * fmpq(1, 2)
-    big_yx, big_x = fmpq_mat(2 * half, 2 * half), fmpq_mat(2 * half, 2 * half)
-    for copy in range(2):
-        for i in range(half):
-            for j in range(half):
-                big_yx[copy * half + i, copy * half + j] = yx[i, j]
-                big_x[copy * half + i, copy * half + j] = x[i, j]
-    v = orthogonal(random, 2 * half)
-    return Pair("copies", exact(big_yx * v.transpose()), exact(v * big_x * v.transpose()), True)
+    yx, x, v = exact(yx), exact(x), exact(orthogonal(random, 2 * half))
+    return Pair("copies", _beside(yx, yx) @ v.T, v @ _beside(x, x) @ v.T, True)
 
 
 def zero_pair(random: Random, size: int) -> Pair:
@@ -261,7 +251,7 @@ def parametric_pair(seed: int) -> Pair:
     m = yx.T @ yx
     x = m @ m + ExactMatrix.identity(size, names)
     v = exact(orthogonal(random, 2 * size)).promoted(names)
-    return Pair(kind, _twice(yx) @ v.T, v @ _twice(x) @ v.T, True)
+    return Pair(kind, _beside(yx, yx) @ v.T, v @ _beside(x, x) @ v.T, True)
 
 
 def _diagonal(entries: list[Scalar], names: tuple[str, ...]) -> ExactMatrix:
@@ -270,10 +260,11 @@ def _diagonal(entries: list[Scalar], names: tuple[str, ...]) -> ExactMatrix:
     return ExactMatrix.from_rows(rows, names)
 
 
-def _twice(matrix: ExactMatrix) -> ExactMatrix:
-    (rows, columns), shape = matrix.shape, (2 * matrix.shape[0], 2 * matrix.shape[1])
-    first = matrix.placed(range(rows), range(columns), shape)
-    return first + matrix.placed(range(rows, 2 * rows), range(columns, 2 * columns), shape)
+def _beside(one: ExactMatrix, other: ExactMatrix) -> ExactMatrix:
+    """Two blocks on the diagonal."""
+    (m, n), (p, q) = one.shape, other.shape
+    first = one.placed(range(m), range(n), (m + p, n + q))
+    return first + other.placed(range(m, m + p), range(n, n + q), (m + p, n + q))
 
 
 def rational_point(random: Random, names: tuple[str, ...]) -> dict[str, Fraction]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -222,25 +221,10 @@ def value_at(item: Any, point: Mapping[str, Fraction]) -> Fraction:
     return Scalar(item.ring, item.polynomial).substitute(point).to_fraction()
 
 
-def spec_at(spec: sr.Spec, values: Mapping[str, Fraction]) -> sr.Spec:
-    """Return a spec with these parameters at these values, the others left as symbols."""
-    dataset = replace(
-        spec.dataset,
-        inputs=spec.dataset.inputs.substitute(values),
-        targets=spec.dataset.targets.substitute(values),
-    )
-    return replace(
-        spec,
-        dataset=dataset,
-        parameters=tuple(p for p in spec.parameters if p.name not in values),
-        pathways=tuple(pathway.at(values) for pathway in spec.pathways),
-    )
-
-
 def derived_at(spec: sr.Spec, values: Mapping[str, Fraction]) -> Derivation | None:
     """Return the derivation at a point; None where data are infinite or a pathway is closed."""
     try:
-        there = spec_at(spec, values)
+        there = spec.at(values)
     except ZeroDivisionError:
         return None
     return derive_unchecked(there) if all(p.open_samples for p in there.pathways) else None
@@ -291,7 +275,7 @@ def test_outside_the_sets_the_generic_answer_holds(spec, a, b):
     assume(all("jumps" in text for text in found.undecided))
     # The residual of a stage that does not close is among what was not followed.
     assume(all(stage.verdict.level in CLOSED for stage in generic.stages[:-1]))
-    assert_same(generic, derive_unchecked(spec_at(spec, point)), point)
+    assert_same(generic, derive_unchecked(spec.at(point)), point)
 
 
 @slow

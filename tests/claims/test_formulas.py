@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,15 +13,11 @@ from symreln.claims.formulas import LOSS, Formulas, formulas_of
 from symreln.errors import InputError
 from symreln.laws.law import TIME
 from tests import cases
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, UNIT, own
 
 NETWORK = LINEAR | {"hidden": 100, "init_std": "1/10000", "learning_rate": "1/100", "steps": 2500}
 #: White inputs and targets whose squares have a cubic without rational roots.
-CUBIC: dict[str, Any] = {
-    "dataset": {"X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "Y": [[2, 1, 0], [1, 3, 1], [0, 1, 5]]},
-    "pathway": [{"name": "all"}],
-    "network": NETWORK,
-}
+CUBIC = own(UNIT, [[2, 1, 0], [1, 3, 1], [0, 1, 5]], network=NETWORK)
 UNBALANCED = {**CUBIC, "network": {**NETWORK, "init_std": ["1/1000", "1/10000"]}}
 NARROW = {**CUBIC, "network": {**NETWORK, "hidden": 2}}
 SPECS = {"cubic": CUBIC, "unbalanced": UNBALANCED, "narrow": NARROW}
@@ -57,16 +52,6 @@ def test_formulas_with_their_letters_are_the_predicted_curves(name: str):
     assert found == pytest.approx(predicted.closed_loss, rel=1e-10, abs=1e-12)
     assert LOSS in formulas
     assert not formulas.no_loss
-
-
-def test_a_half_time_is_where_half_of_the_plateau_is_reached():
-    formulas = formulas_of(derived("contextual-3"))
-    formula = formulas["pi_2_1"]
-    assert formula.half_time is not None
-    values = {each.symbol: sp.Rational(each.value) for each in formulas.of("pi_2_1")}
-    half: Any = formula.half_time.subs(values)
-    at_half, late = (formula.expr.subs(values).subs(TIME, t).evalf(20) for t in (half, 10**6))
-    assert float(at_half / late) == pytest.approx(0.5, abs=1e-12)
 
 
 def test_a_letter_has_one_value_though_print_calls_a_parameter_as_the_imbalance():

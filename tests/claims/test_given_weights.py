@@ -14,6 +14,7 @@ from symreln.pipeline.from_weights import white_inputs
 from symreln.report.html import render as html
 from tests.laws.full_flow import gram, layers_flow
 from tests.laws.test_half_speed import load as load_odd
+from tests.own_specs import LINEAR, own
 
 X = [[1, 1, -1, -1], [1, -1, 1, -1]]
 Y = [[3, 1, "-1/2", 2], [1, 3, 0, "1/3"], [0, 1, 1, 0]]
@@ -103,13 +104,8 @@ def test_refusals():
 
 
 def test_parameters_take_their_values():
-    spec = sr.load(
-        {
-            "dataset": {"X": [["g", "g"], ["g", "-g"]], "Y": [["2", "1"]]},
-            "parameters": {"g": {"positive": True, "value": "3"}},
-            "pathway": [{"name": "whole"}],
-        }
-    )
+    three = {"g": {"positive": True, "value": "3"}}
+    spec = sr.load(own([["g", "g"], ["g", "-g"]], [["2", "1"]], parameters=three, network=LINEAR))
     solution = sr.from_weights(sr.derive(spec), [[1, 0]], [[0.5]])
     assert solution.beta == 9
     with pytest.raises(NoClosedFormError, match="no multiple"):

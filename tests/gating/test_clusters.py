@@ -12,6 +12,7 @@ from symreln.gating import algorithm_one
 from symreln.gating.clustering import DRAWN, GateRows, distinct_rows, kmeans, silhouette
 from symreln.gating.replay import replay_errors, taken_gates
 from tests.gating.planted import planted, trained_network
+from tests.own_specs import own, path
 
 
 def drawn_rows(seed: int, count: int = 60, samples: int = 6) -> np.ndarray:
@@ -51,9 +52,9 @@ def test_silhouette_is_rousseeuws() -> None:
     drawn = np.random.default_rng(3).choice(len(share), size=DRAWN, p=share)
     apart, labels = cdist(rows.values[drawn], rows.values[drawn]), found.labels[drawn]
     members, widths = {k: labels == k for k in set(labels.tolist())}, []
-    for row, own in zip(apart, labels.tolist(), strict=True):
-        means = {k: row[each].sum() / (each.sum() - (k == own)) for k, each in members.items()}
-        inner, outer = means.pop(own), min(means.values())
+    for row, label in zip(apart, labels.tolist(), strict=True):
+        means = {k: row[each].sum() / (each.sum() - (k == label)) for k, each in members.items()}
+        inner, outer = means.pop(label), min(means.values())
         widths.append((outer - inner) / max(inner, outer))
     assert silhouette(found, 3) == pytest.approx(np.mean(widths), abs=1e-9)
 
@@ -67,11 +68,8 @@ def found_of(monkeypatch, active: np.ndarray, weights: object = 1.0, **asked) ->
     monkeypatch.setattr(algorithm_one, "observe", lambda *_, **__: networks)
     gates = enumerate(GATES[:2, :4].astype(int).tolist())
     samples = active.shape[-1]
-    spec = {
-        "dataset": {"X": np.eye(samples).tolist(), "Y": [[1] * samples]},
-        "pathway": [{"name": f"p{k}", "gate": gate * (samples // 4)} for k, gate in gates],
-        "network": {"hidden": 4, "init_std": 0.1, "learning_rate": 0.01, "steps": 9},
-    }
+    pathways = (path(f"p{k}", gate * (samples // 4)) for k, gate in gates)
+    spec = own(np.eye(samples).tolist(), [[1] * samples], *pathways, network={"hidden": 4})
     return sr.gates(sr.load(spec), "kmeans", seeds=len(active) - 2, every=1, **asked).to_json()
 
 

@@ -113,13 +113,8 @@ def test_symmetry_is_found_whatever_the_order(seed):
 
 
 def test_parameters_are_free_symbols():
-    spec = sr.load(
-        {
-            "dataset": {"X": [["g", "-g"]], "Y": [["1/g", "-1/g"]]},
-            "parameters": {"g": {"positive": True}},
-            "pathway": [{"name": "whole"}],
-        }
-    )
+    free = {"g": {"positive": True}}
+    spec = sr.load(own([["g", "-g"]], [["1/g", "-1/g"]], parameters=free))
     assert half_speed._odd_symmetry(spec.dataset.inputs, spec.dataset.targets)[0]
     xor = sr.load("xor").dataset
     assert not half_speed._odd_symmetry(xor.inputs, xor.targets)[0]

@@ -8,6 +8,7 @@ import pytest
 import symreln as sr
 from symreln.claims.linear_flow import linear_lines
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
+from tests.own_specs import own
 
 NETWORK = {"hidden": 5, "layers": 1, "init_std": "1/100", "steps": 200, "loss": "mean"}
 NETWORK |= {"activation": "linear"}
@@ -93,13 +94,7 @@ def test_what_it_does_not_say_is_refused():
 
 def test_modes_that_no_step_takes_over_their_goal_move_between_steps():
     """The largest d/τ is .7: nothing jumps."""
-    spec = sr.load(
-        {
-            "dataset": {"X": [[1, 1], [0, 1]], "Y": [[1, 2]]},
-            "pathway": [{"name": "all"}],
-            "network": NETWORK | {"learning_rate": "1/2"},
-        }
-    )
+    spec = sr.load(own([[1, 1], [0, 1]], [[1, 2]], network=NETWORK | {"learning_rate": "1/2"}))
     found = sr.derive(spec).evaluate(np.linspace(0, 3, 25)).loss
     np.testing.assert_allclose(found[::8], trained(spec)[0][:4], rtol=1e-12)
     falls = -np.diff(found)
@@ -111,8 +106,7 @@ def test_modes_that_no_step_takes_over_their_goal_move_between_steps():
 def test_steps_of_a_closed_mode_that_jump_over_its_plateau_are_those_of_gradient_descent(rate):
     """(1 - d/tau)**t is real at whole steps alone: a step's value holds up to the next."""
     network = NETWORK | {"learning_rate": rate, "steps": 9}
-    data = {"X": [[1, 0], [0, 1]], "Y": [[2, 0], [0, 1]]}
-    spec = sr.load({"dataset": data, "pathway": [{"name": "all"}], "network": network})
+    spec = sr.load(own([[1, 0], [0, 1]], [[2, 0], [0, 1]], network=network))
     losses, derivation = trained(spec)[0], sr.derive(spec)
     program, steps = {}, np.arange(9.0)
     exec(derivation.to_python(), program)
@@ -125,8 +119,7 @@ def test_steps_of_a_closed_mode_that_jump_over_its_plateau_are_those_of_gradient
 
 def test_steps_of_a_closed_mode_that_diverge_are_refused():
     network = NETWORK | {"learning_rate": "5/2", "loss": "sum"}
-    data = {"X": [[1, 0], [0, 1]], "Y": [[2, 0], [0, 1]]}
     with pytest.warns(UserWarning, match=r"relaxes by 2\.5 a step"):
-        derivation = sr.derive({"dataset": data, "pathway": [{"name": "all"}], "network": network})
+        derivation = sr.derive(own([[1, 0], [0, 1]], [[2, 0], [0, 1]], network=network))
     with pytest.raises(InputError, match=r"2 is the limit\). Lower it below 2"):
         derivation.evaluate()

@@ -7,55 +7,24 @@ from html import unescape
 from pathlib import Path
 
 import symreln as sr
-from symreln.claims.derivation import Derivation
-from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import (
     Details,
-    Equation,
-    Section,
     on_paper,
     plain_text,
     walk,
 )
-from symreln.document.mathtext import to_latex
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
+from tests.own_specs import own, path
 from tests.unchecked import derive_unchecked
 
-COUPLED = {
-    "title": "Two pathways that compete",
-    "dataset": {
-        "X": [["1", "1", "0"], ["0", "0", "1"]],
-        "Y": [["2", "2", "0"], ["0", "0", "1"]],
-        "labels": {"s": [1, 2, 3]},
-    },
-    "pathway": [{"name": "all", "gate": "all"}, {"name": "first", "gate": "s == 1"}],
-}
-
-
-def sections(derivation: Derivation) -> dict[str, Section]:
-    return {
-        plain_text(block.title): block
-        for block in derivation.to_document().blocks
-        if isinstance(block, Section)
-    }
-
-
-def test_every_printed_solution_is_the_proven_one(three):
-    """The equations of the chapter are the LaTeX of trajectories whose residual is 0."""
-    lines = [
-        line
-        for block, _ in walk(sections(three)["Result"].blocks)
-        if isinstance(block, Equation)
-        for line in block.lines
-    ]
-    for group in mode_orbits(three):
-        for mode in group.first.modes:
-            if not mode.is_null:
-                assert mode.strength is not None
-                assert mode.strength.residual() == 0
-                formula = f"{group.symbol(mode)}(t) &= {to_latex(mode.strength.expr)}"
-                assert formula in lines
+COUPLED = own(
+    [[1, 1, 0], [0, 0, 1]],
+    [[2, 2, 0], [0, 0, 1]],
+    path("all"),
+    path("first", "s == 1"),
+    labels={"s": [1, 2, 3]},
+)
 
 
 def test_coupled_modes_print_their_system():

@@ -13,18 +13,17 @@ from symreln.report import latex
 from symreln.report.content import derivation_document
 from symreln.report.latex_style import Style
 from symreln.report.renderer import _anchors
+from tests.own_specs import own, path
 from tests.report.latexmk import compiled, needs_latexmk
 from tests.report.sample import document, drawings
 
-OWN = {
-    "title": "Two modes & 100 % of #1",
-    "dataset": {"X": [["1", "1/3"], ["0", "Delta"]], "Y": [["1", "-1"], ["c**2", "7/3"]]},
-    "parameters": {
-        "Delta": {"positive": True, "value": 1},
-        "c": {"positive": True, "value": "1/2"},
-    },
-    "pathway": [{"name": "all_of it"}],
-}
+OWN = own(
+    [["1", "1/3"], ["0", "Delta"]],
+    [["1", "-1"], ["c**2", "7/3"]],
+    path("all_of_it"),
+    title="Two modes & 100 % of #1",
+    parameters={name: {"positive": True, "value": v} for name, v in (("Delta", 1), ("c", "1/2"))},
+)
 QUICK = ("linear-hierarchy",)
 ALL = ("contextual-3", "contextual-C", "xor", "contextual-different", "routing", "depth", "own")
 CASES = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in ALL)]

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import pytest
-import sympy as sp
 
 import symreln as sr
-from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import (
-    Math,
     Section,
     Table,
     inlines,
     plain_text,
     walk,
 )
-from symreln.document.mathtext import to_latex
-from symreln.document.words import Notation
 from symreln.report.chapters.printed_formulas import first_modes
-from symreln.report.chapters.result import result_chapter
 from symreln.report.content import _modes_figure
 
 TWO = {
@@ -44,22 +38,6 @@ def tables(section: Section) -> list[Table]:
 
 def header(table: Table) -> list[str]:
     return [plain_text(inlines(cell)) for cell in table.header]
-
-
-def test_heights_of_coupled_pathways_are_over_d_eff(three):
-    """Two routes: what is printed as the height, and the limit of the printed trajectory."""
-    (table,) = tables(result_chapter(three, None, (), Notation.of(three.spec)))
-    assert header(table)[4] == "plateau"
-    assert r"Plateaus are s/d_{\mathrm{eff}}." in plain_text(table.caption)
-    rows = table.rows[len(mode_orbits(three)[0].learning) :]
-    t = sp.Symbol("t", positive=True)
-    group = mode_orbits(three)[1]
-    for row, mode in zip(rows, group.learning, strict=True):
-        assert mode.strength is not None
-        rate = 2 * mode.strength.s / mode.strength.tau
-        limit = sp.limit(mode.strength.expr.subs(mode.strength.t, t / rate), t, sp.oo)
-        assert sp.simplify(limit - mode.strength.plateau) == 0
-        assert inlines(row[4]) == (Math(to_latex(mode.strength.plateau)),)
 
 
 def test_a_height_without_one_root_keeps_its_symbols(two):

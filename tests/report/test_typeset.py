@@ -14,20 +14,16 @@ from symreln.document.tex import parse
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption
 from symreln.specs.spec import Parameter
+from tests.own_specs import own, path
 
 PLAIN = (">=", "<=", "d_eff", "pi_0", "'off", "'a'", "'b'")
-GAIN = {
-    "title": "Gains",
-    "dataset": {
-        "X": [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1]],
-        "Y": [[1, 0, 1, 0], [1, 1, 0, 0]],
-    },
-    "parameters": {"g": {"minimum": 0, "maximum": 2, "value": "1/2"}},
-    "pathway": [
-        {"name": "a", "gate": [1, "g", "1/2", 0]},
-        {"name": "b", "gate": ["g", "g", "g", "g"]},
-    ],
-}
+GAIN = own(
+    [[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 0, 0], [0, 0, 1, -1]],
+    [[1, 0, 1, 0], [1, 1, 0, 0]],
+    path("a", [1, "g", "1/2", 0]),
+    path("b", ["g", "g", "g", "g"]),
+    parameters={"g": {"minimum": 0, "maximum": 2, "value": "1/2"}},
+)
 
 
 @pytest.mark.parametrize(
