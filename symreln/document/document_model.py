@@ -31,13 +31,6 @@ _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[/.][A-Za-z0-9_-]+)*\.[a-z]+")
 
 
 @record(kw_only=False)
-class Text:
-    """Words of a user or of the program; every renderer escapes them."""
-
-    value: str
-
-
-@record(kw_only=False)
 class Math:
     """Inline mathematics: LaTeX without delimiters, in the subset of :mod:`.tex`."""
 
@@ -59,9 +52,6 @@ class Strong:
     """Important words."""
 
     content: Content
-
-    def __post_init__(self) -> None:
-        _set_fields(self, content=inlines(self.content))
 
 
 @record(kw_only=False)
@@ -86,7 +76,6 @@ class Link:
     target: str
 
     def __post_init__(self) -> None:
-        _set_fields(self, content=inlines(self.content))
         if not (_URL.fullmatch(self.target) or _FILE.fullmatch(self.target)):
             msg = (
                 f"link to {self.target!r}: found none of what can be linked. Give an https:// "
@@ -95,17 +84,16 @@ class Link:
             raise InputError(msg)
 
 
-Inline = Text | Math | Code | Strong | Reference | Citation | Link
-Content = str | Inline | tuple["str | Inline", ...]
+#: A text is words of a user or of the program; every renderer escapes them.
+Inline = str | Math | Code | Strong | Reference | Citation | Link
+Content = Inline | tuple[Inline, ...]
 
 
 def inlines(content: Content) -> tuple[Inline, ...]:
-    """Return ``content`` as a tuple of inlines; strings become :class:`Text`."""
-    if isinstance(content, str):
-        return (Text(content),) if content else ()
-    if not isinstance(content, tuple):
-        return (content,)
-    return tuple(Text(part) if isinstance(part, str) else part for part in content)
+    """Return ``content`` as a tuple of inlines, empty of an empty text."""
+    if isinstance(content, tuple):
+        return content
+    return (content,) if content else ()
 
 
 def plain_text(content: Content) -> str:
@@ -113,12 +101,10 @@ def plain_text(content: Content) -> str:
     words = []
     for part in inlines(content):
         match part:
-            case Text(value) | Code(value) | Math(value):
-                words.append(value)
             case Strong(inner) | Link(inner, _):
                 words.append(plain_text(inner))
-            case Reference(name) | Citation(name):
-                words.append(name)
+            case str(text) | Math(text) | Code(text) | Reference(text) | Citation(text):
+                words.append(text)
     return "".join(words)
 
 
@@ -184,7 +170,6 @@ class Source:
     url: str = ""
 
     def __post_init__(self) -> None:
-        _set_fields(self, content=inlines(self.content))
         if not _LABEL.fullmatch(self.key) or (self.url and not _URL.fullmatch(self.url)):
             msg = (
                 f"bibliography entry {self.key!r}, address {self.url!r}: "
@@ -209,7 +194,6 @@ class Document:
     bibliography: tuple[Source, ...] = ()
 
     def __post_init__(self) -> None:
-        _set_fields(self, title=inlines(self.title), subtitle=inlines(self.subtitle))
         _check_document(self)
 
     def drawing(self, name: str) -> Drawing:
@@ -269,11 +253,8 @@ class Paragraph:
 
     content: Content
 
-    def __post_init__(self) -> None:
-        _set_fields(self, content=inlines(self.content))
 
-
-def prose(*content: str | Inline) -> Paragraph:
+def prose(*content: Inline) -> Paragraph:
     """Return a paragraph of the inlines given, one after the other."""
     return Paragraph(content)
 
@@ -316,7 +297,6 @@ class Theorem:
     label: str = ""
 
     def __post_init__(self) -> None:
-        _set_fields(self, title=inlines(self.title))
         if self.kind == "Proof" and self.label:
             msg = f"proof labelled {self.label!r}: proofs have no number. Label what it proves."
             raise InputError(msg)
@@ -346,14 +326,10 @@ class Table:
     def __post_init__(self) -> None:
         columns = len(self.header)
         left = 0 if self.most is None else len(self.rows) - self.most
-        more = (Text(f" {left} more are in derivation.json."),) if left > 0 else ()
-        _set_fields(
-            self,
-            header=tuple(map(inlines, self.header)),
-            rows=tuple(tuple(map(inlines, row)) for row in tuple(self.rows)[: self.most]),
-            caption=inlines(self.caption) + more,
-            alignment=self.alignment or "l" * columns,
-        )
+        if left > 0:
+            caption = (*inlines(self.caption), f" {left} more are in derivation.json.")
+            _set_fields(self, rows=self.rows[: self.most], caption=caption)
+        _set_fields(self, alignment=self.alignment or "l" * columns)
         where = f"table {self.label or plain_text(self.caption) or '(without caption)'!r}"
         for index, row in enumerate(self.rows):
             if len(row) != columns:
@@ -382,7 +358,6 @@ class Figure:
     label: str = ""
 
     def __post_init__(self) -> None:
-        _set_fields(self, caption=inlines(self.caption))
         if not self.alt.strip():
             msg = f"figure {self.name!r}: found no description. Say in alt what it shows."
             raise InputError(msg)
@@ -406,7 +381,7 @@ class Details:
 
     def __post_init__(self) -> None:
         bare = tuple(part for block in self.blocks for part in _uncaptioned(block))
-        _set_fields(self, summary=inlines(self.summary), blocks=bare)
+        _set_fields(self, blocks=bare)
         inside = [block for block, _ in walk(self.blocks)]
         if any(isinstance(b, Section | Theorem) or label_of(b) for b in inside):
             msg = (
@@ -429,9 +404,6 @@ class Items:
 
     items: tuple[Content, ...]
 
-    def __post_init__(self) -> None:
-        _set_fields(self, items=tuple(map(inlines, self.items)))
-
 
 @record
 class Section:
@@ -440,9 +412,6 @@ class Section:
     title: Content
     blocks: tuple[Block, ...]
     label: str = ""
-
-    def __post_init__(self) -> None:
-        _set_fields(self, title=inlines(self.title))
 
 
 Block = Paragraph | Equation | Theorem | Table | Figure | Details | Items | Section

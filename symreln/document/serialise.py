@@ -21,8 +21,8 @@ def values_of(part: Any) -> Any:
         return [values_of(each) for each in part]
     if isinstance(part, bytes):
         return {"base64": base64.b64encode(part).decode()}
-    if not is_dataclass(part) or isinstance(part, model.Text):
-        return getattr(part, "value", part)
+    if not is_dataclass(part):
+        return part
     # A drawing may be coming.
     kind: Any = model.Drawing if isinstance(part, model.Drawing) else type(part)
     own = {field.name: values_of(getattr(part, field.name)) for field in fields(kind)}

@@ -77,7 +77,7 @@ def phrase(template: str, **slots: Content) -> tuple[Inline, ...]:
 
     Example:
         >>> phrase("from $t = 0$ of {name}", name="a $ sign")
-        (Text(value='from '), Math(latex='t = 0'), Text(value=' of '), Text(value='a $ sign'))
+        ('from ', Math(latex='t = 0'), ' of ', 'a $ sign')
     """
     content: list[Inline] = []
     end = 0
@@ -95,14 +95,14 @@ def phrase(template: str, **slots: Content) -> tuple[Inline, ...]:
 _MARKED = {"math": Math, "cited": Citation, "label": Reference, "code": Code, "strong": Strong}
 
 
-def typeset(text: str) -> tuple[Inline | str, ...]:
+def typeset(text: str) -> tuple[Inline, ...]:
     r"""Return a sentence of the program as content.
 
     Example:
         >>> typeset("the verdict of 'off_1' with g >= 0 and g <= 2")
         ('the verdict of ', '‘off_1’', ' with ', Math(latex='0 \\leq g \\leq 2'))
     """
-    content: list[Inline | str] = []
+    content: list[Inline] = []
     end = 0
     for match in _PARTS.finditer(text):
         content += [text[end : match.start()], _part(match)]
@@ -110,7 +110,7 @@ def typeset(text: str) -> tuple[Inline | str, ...]:
     return tuple(part for part in (*content, text[end:]) if part)
 
 
-def _part(match: re.Match[str]) -> Inline | str:
+def _part(match: re.Match[str]) -> Inline:
     if match["quoted"] is not None:
         return f"‘{match['quoted']}’"
     if match["set"]:

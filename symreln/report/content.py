@@ -232,7 +232,7 @@ def _curves(derivation: Derivation, confronted: bool, method: str) -> Content:
     ahead = derivation.ask(head_starts_of)
     closed = derivation.closed and not (ahead is not None and ahead.outrun)
     if closed and (not confronted or own_curves(derivation).holds):
-        curves: list[str | Inline] = ["closed forms"]
+        curves: list[Inline] = ["closed forms"]
         if confronted and derivation.strength0 is None:
             curves.append(", from the mean of the starts that were followed")
         if some_driven(derivation):

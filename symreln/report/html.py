@@ -175,7 +175,7 @@ class _HtmlRenderer(Renderer):
         for part in model.inlines(content):
             if not (words := self.one(part)):
                 continue
-            stop = _STOP.match(words) if formula and isinstance(part, model.Text) else None
+            stop = _STOP.match(words) if formula and isinstance(part, str) else None
             if stop:
                 shown[-1] = f'<span class="kept">{shown[-1]}{stop[0]}</span>'
                 words = words[stop.end() :]
@@ -183,8 +183,8 @@ class _HtmlRenderer(Renderer):
             formula = isinstance(part, model.Math)
         return "".join(shown)
 
-    def _text(self, part: model.Text) -> str:
-        return escape_html(typographic(part.value))
+    def _text(self, part: str) -> str:
+        return escape_html(typographic(part))
 
     def _math(self, part: model.Math) -> str:
         return to_mathml(part.latex, wide=latex_width(part.latex) > _PHONE)
@@ -232,9 +232,7 @@ def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
 def _without_links(content: model.Content) -> model.Content:
     """Return ``content`` fit to stand inside a link: a link cannot hold another."""
     parts = model.inlines(content)
-    return tuple(
-        model.Text(model.plain_text(p)) if isinstance(p, _LEADS_AWAY) else p for p in parts
-    )
+    return tuple(model.plain_text(p) if isinstance(p, _LEADS_AWAY) else p for p in parts)
 
 
 def _address(url: str, words: str) -> str:

@@ -93,7 +93,7 @@ class _LatexRenderer(Renderer):
     def heading(self, title: model.Content) -> str:
         """Return a title; bookmarks take words without mathematics, as contents do."""
         shown, words = self.inline(title), escape_latex(model.plain_text(title))
-        plain = all(isinstance(part, model.Text) for part in model.inlines(title))
+        plain = all(isinstance(part, str) for part in model.inlines(title))
         return f"{{{shown}}}" if plain else f"[{{{words}}}]{{{shown}}}"
 
     def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
@@ -136,8 +136,8 @@ class _LatexRenderer(Renderer):
         width = rf"\begin{{thebibliography}}{{{len(sources)}}}"
         return [width, r"\raggedright\samepage", *entries, r"\end{thebibliography}", ""]
 
-    def _text(self, part: model.Text) -> str:
-        return _BREAK.join(map(escape_latex, breakable(typographic(part.value))))
+    def _text(self, part: str) -> str:
+        return _BREAK.join(map(escape_latex, breakable(typographic(part))))
 
     def _math(self, part: model.Math) -> str:
         return f"${_printed(part.latex)}$"
@@ -243,7 +243,7 @@ def _table(block: model.Table, inline: Inline, label: str) -> str:
     rows = [_row(block, row, shares, inline) for row in block.rows]
     high = [r"\frac" in row for row in rows]  # as high as rows are, and would touch
     rows = [row + end + "[0.7ex]" * any(high[k : k + 2]) for k, row in enumerate(rows)]
-    bold = tuple(model.Strong(model.inlines(cell)) for cell in block.header)
+    bold = tuple(map(model.Strong, block.header))
     head = [r"\toprule", _row(block, bold, shares, inline) + end, r"\midrule"]
     columns = "".join(
         rf"p{{{shares[place]:.3f}\linewidth}}" if place in shares else mark
@@ -292,9 +292,7 @@ def _shares(block: model.Table) -> tuple[dict[int, float], bool]:
 
     Columns of words wrap, those that are made for it first, then the widest, until the table fits.
     """
-    cells = zip(
-        tuple(model.Strong(model.inlines(head)) for head in block.header), *block.rows, strict=True
-    )
+    cells = zip(map(model.Strong, block.header), *block.rows, strict=True)
     natural = [max(map(_width, column)) for column in cells]
     room = 1 - _GAP * (len(natural) - 1)
     if sum(natural) <= room:

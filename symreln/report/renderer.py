@@ -98,7 +98,8 @@ class Renderer:
 
     def one(self, part: model.Inline) -> str:
         """Return one part of inline content."""
-        return getattr(self, f"_{type(part).__name__.lower()}")(part)
+        kind = "text" if isinstance(part, str) else type(part).__name__.lower()
+        return getattr(self, f"_{kind}")(part)
 
     def number_of(self, part: model.Citation) -> int:
         """Return the place of a source in the bibliography, from 1."""

@@ -49,9 +49,9 @@ FINDINGS = {
 }
 
 
-def marked(text: str) -> tuple[Inline | str, ...]:
+def marked(text: str) -> tuple[Inline, ...]:
     """Return a sentence with what stands between dollar signs and backticks as such."""
-    found: list[Inline | str] = []
+    found: list[Inline] = []
     for place, part in enumerate(re.split(r"(\$[^$]+\$|`[^`]+`)", text)):
         if place % 2:  # what the split is at
             found.append(Math(part[1:-1]) if part[0] == "$" else Code(part[1:-1]))

@@ -161,8 +161,8 @@ class _TypstRenderer(Renderer):
         head = '#heading(level: 1)[References]\n\n#enum(numbering: "[1]")'
         return head + "".join(items) if items else ""
 
-    def _text(self, part: model.Text) -> str:
-        words = breakable(_APOSTROPHE.sub("’", typographic(part.value)))
+    def _text(self, part: str) -> str:
+        words = breakable(_APOSTROPHE.sub("’", typographic(part)))
         return _BREAK.join(f"#{_str(each)};" for each in words)
 
     def _math(self, part: model.Math) -> str:

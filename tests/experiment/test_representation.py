@@ -56,7 +56,7 @@ def test_chapter_figure_and_json_say_what_was_measured(compared):
         assert drawing.svg.startswith("<?xml")
         assert drawing.svg == sketch.draw(pdf=False).svg
     table = representation_chapter(found, "linear network").blocks[1]
-    rows = [[cell[0].value for cell in row] for row in table.rows]
+    rows = [list(row) for row in table.rows]
     assert [row[0] for row in rows] == ["linear network"] * 2 + ["GDLN"] * 2
     assert rows[1][2] == f"{found.subjects[0].correlation[-1]:.3f}"
     whole = replace(validation, representations=found).to_json()

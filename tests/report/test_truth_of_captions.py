@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.constants import Constant
-from symreln.document.document_model import Math, Table, Text, inlines, plain_text
+from symreln.document.document_model import Math, Table, inlines, plain_text
 from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import _constants_table, closing_chapter
 from symreln.report.content import _modes_figure
@@ -71,7 +71,7 @@ def test_units_of_pathways_that_differ_are_all_told(more, words):
     tables = [b for b in closing_chapter(found.derivation, found).blocks if isinstance(b, Table)]
     pairs = [pair for row in tables[-1].rows for pair in (row[:2], row[2:])]
     (value,) = [pair[1] for pair in pairs if "units of a pathway" in str(pair[0])]
-    assert value == (Text(value=words),)
+    assert value == words
 
 
 def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():

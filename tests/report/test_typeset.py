@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.document.document_model import Math, Text, contents, flat, walk
+from symreln.document.document_model import Math, contents, flat, walk
 from symreln.document.tex import parse
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption
@@ -88,5 +88,5 @@ def test_no_word_of_a_document_is_plain_ascii_mathematics(spec):
     for block, _ in walk(sr.derive(sr.load(spec)).to_document().blocks):
         for content in contents(block):
             for part in flat(content):
-                words = part.value if isinstance(part, Text) else ""
+                words = part if isinstance(part, str) else ""
                 assert not any(mark in words for mark in PLAIN), words

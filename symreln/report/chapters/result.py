@@ -23,7 +23,6 @@ from symreln.document.document_model import (
     Section,
     Strong,
     equation,
-    inlines,
     prose,
 )
 from symreln.document.mathtext import to_latex
@@ -329,10 +328,9 @@ def _start_content(derivation: Derivation) -> list[Inline]:
         else:
             formula = r"\tfrac{1}{2} \kappa H \sigma^2 = "
             origin = ", with the Monte Carlo estimate κ = {} ± {:.2g}".format(*each.kappa)
-        content += inlines((begin, Math(rf"\pi_0 = {formula}{_decimal(each.strength0)}")))
-        content += inlines(typeset(where + origin))
-    content += _apart(derivation)
-    return [*content, *inlines(".")]
+        shown = Math(rf"\pi_0 = {formula}{_decimal(each.strength0)}")
+        content += [begin, shown, *typeset(where + origin)]
+    return [*content, *_apart(derivation), "."]
 
 
 def _apart(derivation: Derivation) -> tuple[Inline, ...]:
