@@ -16,7 +16,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.narrow import narrow_pathways
-from symreln.claims.probes import probe_bases
+from symreln.claims.probes import mode_bases, probe_bases
 from symreln.laws.choice import plateau
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class PathwayAlignment:
 
 def gdln_alignment(derivation: Derivation, gdln: TrainingRun) -> tuple[PathwayAlignment, ...]:
     """Return how far the trained pathways of a GDLN are aligned, those with modes only."""
-    final = gdln.snapshots["maps"][:, -1]
-    return tuple(
-        alignment
-        for p, _ in enumerate(derivation.pathways)
-        for alignment in [_pathway_alignment(derivation, p, final[:, p])]
-        if alignment is not None
-    )
+    return _alignments(derivation, gdln.snapshots["maps"][:, -1])
+
+
+def _alignments(derivation: Derivation, maps: np.ndarray) -> tuple[PathwayAlignment, ...]:
+    """Compare maps of shape (seeds, pathways, n_y, n_x) with the pathways that have modes."""
+    found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(maps.shape[1])]
+    return tuple(each for each in found if each is not None)
 
 
 def _pathway_alignment(derivation: Derivation, p: int, maps: np.ndarray) -> PathwayAlignment | None:
@@ -129,11 +129,8 @@ class SplitNetwork:
             for p in range(len(gates)):
                 chosen = index == p
                 maps[seed, p] = w2[:, chosen] @ w1[chosen] / derivation.known.slower
-        found = [
-            _pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))
-        ]
         return cls(
-            alignment=tuple(a for a in found if a is not None),
+            alignment=_alignments(derivation, maps),
             shares=tuple(float(share) for share in np.mean(shares, axis=0)),
             exact=float(np.mean(exact)),
         )
@@ -252,16 +249,14 @@ def _held_modes(
         labels: Of modes that learn something.
         known: What is known of the modes.
     """
-    u, v, owners = probe_bases(pathway)
-    core = u.T @ map_[:, list(pathway.effective.pathway.inputs)] @ v
+    bases, own = mode_bases(pathway), map_[:, list(pathway.effective.pathway.inputs)]
     modes = {mode.label: mode for mode in pathway.modes}
     found = {}
     for label in labels:
-        own = [place for place, owner in enumerate(owners) if owner == label]
-        d = modes[label].d
+        (u, v), d = bases[label], modes[label].d
         assert d is not None
         height = plateau(known, modes[label].s.to_float(), d.to_float())
         # Equal modes may be learned in any rotation of their space.
-        strengths = np.linalg.svd(core[np.ix_(own, own)], compute_uv=False)
+        strengths = np.linalg.svd(u.T @ own @ v, compute_uv=False)
         found[label] = int((strengths > height / 2).sum()) if height > 0 else 0
     return found

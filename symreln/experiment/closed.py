@@ -9,7 +9,7 @@ and closed forms differ from it by the finite steps alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
@@ -25,7 +25,7 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, train_gated
 from symreln.laws.chain_start import ChainStart
 from symreln.laws.choice import expected_start, law_of, started
-from symreln.laws.law import Regime, Start
+from symreln.laws.law import Law, Regime, Start
 from symreln.laws.ops import NUMPY
 from symreln.networks.gdln import Network
 from symreln.train.network import GatedPathway, pathway_network
@@ -98,16 +98,12 @@ def _followed(numbers: Derivation, starts: np.ndarray | None) -> dict[str, np.nd
         InputError: They diverge.
     """
     network, found = network_of(numbers.spec), {}
-    start = expected_start(numbers.known) if starts is None else Start(strength0=Fraction(0))
-    for _, mode in learning_modes(numbers):
-        assert mode.d_eff is not None  # of closed modes every one has it
-        s, d = np.array([mode.s.to_float()]), np.array([mode.d_eff.to_float()])
-        law = started(numbers.known, s, d, numbers.tau or 1, ops=NUMPY, start=start)
-        steps = (law if starts is None else replace(law, strength0=starts)).steps()
+    for label, law in _laws(numbers, starts):
+        steps = law.steps()
         # Modes may diverge with too large a rate: whoever compares then finds no finite loss.
         with np.errstate(over="ignore", invalid="ignore"):
             rows = [next(steps) for _ in range(network.steps)]
-        found[mode.label] = np.stack(rows, axis=-1)
+        found[label] = np.stack(rows, axis=-1)
     # Written so that NaN is larger too.
     if not all(float(np.abs(curve).max(initial=0.0)) < LARGEST for curve in found.values()):
         msg = (
@@ -116,6 +112,16 @@ def _followed(numbers: Derivation, starts: np.ndarray | None) -> dict[str, np.nd
         )
         raise InputError(msg)
     return found
+
+
+def _laws(numbers: Derivation, starts: np.ndarray | None) -> Iterator[tuple[str, Law]]:
+    """Yield every mode's label and law in floats; starts as above."""
+    start = expected_start(numbers.known) if starts is None else Start(strength0=Fraction(0))
+    for _, mode in learning_modes(numbers):
+        assert mode.d_eff is not None  # of closed modes every one has it
+        s, d = np.array([mode.s.to_float()]), np.array([mode.d_eff.to_float()])
+        law = started(numbers.known, s, d, numbers.tau or 1, ops=NUMPY, start=start)
+        yield mode.label, law if starts is None else replace(law, strength0=starts)
 
 
 def check_covered(numbers: Derivation) -> None:
@@ -152,12 +158,8 @@ def _unlike(known: Regime) -> str:
 
 
 def _flow_loss(numbers: Derivation, starts: np.ndarray, times: np.ndarray) -> np.ndarray:
-    curves, start = {}, Start(strength0=Fraction(0))
-    for _, mode in learning_modes(numbers):
-        assert mode.d_eff is not None  # of closed modes every one has it
-        s, d = np.array([mode.s.to_float()]), np.array([mode.d_eff.to_float()])
-        law = started(numbers.known, s, d, numbers.tau or 1, ops=NUMPY, start=start)
-        curves[mode.label] = replace(law, strength0=starts[:, None]).strengths(times)
+    laws = _laws(numbers, starts[:, None])
+    curves = {label: law.strengths(times) for label, law in laws}
     return _mean_of(numbers, curves, times)
 
 
@@ -170,6 +172,13 @@ def _mean_of(
     return np.mean([loss for loss in losses if loss is not None], axis=0)
 
 
+def _strength(numbers: Derivation, start: ChainStart | None) -> float:
+    """Return the strength that aligned modes start from."""
+    if start is None:
+        return float(numbers.strength0 or 0)
+    return start.strength(float(network_of(numbers.spec).init_std))
+
+
 def _aligned_weights(
     numbers: Derivation, gated: Sequence[GatedPathway], start: ChainStart | None
 ) -> dict[str, list[np.ndarray]]:
@@ -180,10 +189,7 @@ def _aligned_weights(
         gated: The pathways that are trained.
         start: :func:`symreln.claims.starts.chain_of`.
     """
-    known, strength = numbers.known, float(numbers.strength0 or 0)
-    if start is not None:
-        strength = start.strength(float(network_of(numbers.spec).init_std))
-    found = {}
+    known, strength, found = numbers.known, _strength(numbers, start), {}
     for pathway, one in zip(numbers.pathways, gated, strict=True):
         u, v, _ = probe_bases(pathway)
         own = u[list(one.outputs)]
@@ -204,10 +210,7 @@ def _edge_weights(
         graph: Nodes and edges.
         start: :func:`symreln.claims.starts.chain_of`.
     """
-    strength = float(numbers.strength0 or 0)
-    if start is not None:
-        strength = start.strength(float(network_of(numbers.spec).init_std))
-    uses, found = numbers.spec.edges.uses, {}
+    strength, uses, found = _strength(numbers, start), numbers.spec.edges.uses, {}
     layers, total = numbers.known.layers, numbers.known.uses
     for pathway, path in zip(numbers.pathways, numbers.spec.edges.paths, strict=True):
         u, v, _ = probe_bases(pathway)
@@ -230,10 +233,7 @@ def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
     gated = gated_pathways(spec)
     weights = _aligned_weights(numbers, gated, start)
     if numbers.known.matrices.holds:
-        initial = {
-            name: LayerWeights(w1=layers[0][None], w2=layers[1][None])
-            for name, layers in weights.items()
-        }
+        initial = {n: LayerWeights(w1=w1[None], w2=w2[None]) for n, (w1, w2) in weights.items()}
         return train_gated(spec, {}, initial=initial)
     edges = pathway_network(gated, numbers.known.layers).edges
     layers = [layer[None] for one in gated for layer in weights[one.name]]

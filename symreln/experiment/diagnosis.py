@@ -104,11 +104,11 @@ def _rows(again: Trials, pair: str) -> Iterator[Row]:
     for row in _tried(again, pair):
         found.append(row)
         yield row
-    many = (
-        case.prediction.drawn is None and own_curves(case.numbers).holds
-    )  # few units are predicted as they are
+    # Few units are predicted as they are.
+    many = case.prediction.drawn is None and own_curves(case.numbers).holds
     if many and not is_aligned(pair) and not any(row.explains for row in found):
-        yield _wider(again, pair)
+        what = "four times the units at half the initial scale"
+        yield _replaced(again, pair, WIDTH, lambda: (Variation(std=HALF, width=4), what))
 
 
 def _tried(again: Trials, pair: str) -> Iterator[Row]:
@@ -125,7 +125,9 @@ def _tried(again: Trials, pair: str) -> Iterator[Row]:
         yield _replaced(
             again, pair, BATCHES, lambda: (Variation(full_batch=True), "steps on all samples")
         )
-    yield from _reduction(again, pair)
+    if case.judged == "closed" and not is_aligned(pair):
+        what = "the integrated reduction, step by step"
+        yield _replaced(again, pair, FORMS, lambda: (case.prediction.reduced, what))
     if relu and case.judged != "effective":
         yield _replaced(again, pair, GATES, lambda: _gates_of_data(case))
     yield from _halved_rate(again, pair)
@@ -133,7 +135,8 @@ def _tried(again: Trials, pair: str) -> Iterator[Row]:
         regime = case.numbers.ask(regime_of)
         lazy = regime is not None and regime.is_lazy
         words = f"training is {regime.called}: {regime.reason}" if regime and lazy else ""
-        yield _halved_scale(again, pair, _small_scale(case.numbers), words)
+        first = _small_scale(case.numbers)
+        yield _replaced(again, pair, SCALE, lambda: _halving(again, pair, "std", first), words)
 
 
 def _replaced(
@@ -204,25 +207,13 @@ def _alignment(case: Validation, pair: str) -> Iterator[Row]:
     # has the spec's gates, and says nothing of a network without.
     own = pair != RELU or case.numbers.spec.is_one_map
     if "descent_vs_aligned" in case.pairs and case.numbers.strength0 is None and own:
-        yield _aligned_start(case, pair, "descent_vs_aligned")
-
-
-def _aligned_start(case: Validation, pair: str, aligned: str) -> Row:
-    """Return what is left of a pair's distance from an aligned start."""
-    return Row(
-        pair=pair,
-        assumption=ALIGNMENT,
-        replaced="a start that is aligned with the modes",
-        before=case.distance(pair),
-        distance=case.intervals[aligned],
-    )
-
-
-def _reduction(again: Trials, pair: str) -> Iterator[Row]:
-    """Yield the closed forms' own approximations, replaced by the reduction that they are of."""
-    case, what = again.case, "the integrated reduction, step by step"
-    if case.judged == "closed" and not is_aligned(pair):
-        yield _replaced(again, pair, FORMS, lambda: (case.prediction.reduced, what))
+        yield Row(
+            pair=pair,
+            assumption=ALIGNMENT,
+            replaced="a start that is aligned with the modes",
+            before=case.distance(pair),
+            distance=case.intervals["descent_vs_aligned"],
+        )
 
 
 def _no_gates(case: Validation) -> Replacement:
@@ -267,41 +258,25 @@ def _halved_rate(again: Trials, pair: str) -> Iterator[Row]:
     losses = again.losses(pair)
     rise = np.diff(losses, axis=1).max(axis=1, initial=0.0) / losses[:, 0]
     if rise.max() > ROUNDING:
-        yield _replaced(
-            again,
-            pair,
-            STEP,
-            lambda: _halving(again, pair, "the learning rate", lambda x: Variation(rate=x), HALF),
-        )
+        yield _replaced(again, pair, STEP, lambda: _halving(again, pair, "rate", HALF))
     elif is_aligned(pair):  # nothing else is tried
         before, why = again.before(pair), "the loss never rises"
         yield Row(pair=pair, assumption=STEP, replaced="", before=before, why_not=why)
 
 
-def _halved_scale(again: Trials, pair: str, first: Fraction, measured: str) -> Row:
-    """Return what a smaller initial scale leaves, from a first factor on."""
-    return _replaced(
-        again,
-        pair,
-        SCALE,
-        lambda: _halving(again, pair, "the initial scale", lambda x: Variation(std=x), first),
-        measured,
-    )
+#: Numbers that are halved, in words.
+_HALVED = {"std": "the initial scale", "rate": "the learning rate"}
 
 
-def _halving(
-    again: Trials,
-    pair: str,
-    what: str,
-    change: Callable[[Fraction], Variation],
-    first: Fraction,
-) -> tuple[Variation, str]:
-    """Halve a number again and again, while that takes away enough."""
+def _halving(again: Trials, pair: str, number: str, factor: Fraction) -> Replacement:
+    """Halve a number again and again from a first factor on, while that takes away enough."""
+
+    def change(factor: Fraction) -> Variation:
+        return replace(SAME, **{number: factor})
 
     def left_by(factor: Fraction) -> float:
         return again.distance(pair, change(factor)).max_abs_over_initial.value or 0.0
 
-    factor = first
     left, before = left_by(factor), again.before(pair, change(factor))
     for _ in range(1, HALVINGS):
         if not again.case.tolerance < left <= (1 - WORTH) * before:
@@ -313,13 +288,7 @@ def _halving(
         if less > (1 - WORTH) * left:
             break
         factor, left, before = factor / 2, less, left
-    return change(factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
-
-
-def _wider(again: Trials, pair: str) -> Row:
-    """Return what more units of as strong a start leave."""
-    what = "four times the units at half the initial scale"
-    return _replaced(again, pair, WIDTH, lambda: (Variation(std=HALF, width=4), what))
+    return change(factor), f"{'half' if factor == HALF else f'{factor} of'} {_HALVED[number]}"
 
 
 def _small_scale(numbers: Derivation) -> Fraction:

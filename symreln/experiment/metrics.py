@@ -427,10 +427,8 @@ def _resampling(rng: int, kind: int, seeds: int) -> np.ndarray:
 
 def around(value: float | None, radius: float | None) -> Interval:
     """Return the interval of a distance, which is never negative; no ends without a radius."""
-    if radius is None:
+    if value is None or radius is None:
         return alone(value)
-    if value is None:
-        return Interval(value=None, low=None, high=None)
     return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
 
 

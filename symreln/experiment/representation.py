@@ -13,7 +13,6 @@ pathways are no modes, the matrices of the reduction hold W1ᵀ W1 itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import first_starts, matrices_of
-from symreln.claims.probes import probe_bases
+from symreln.claims.probes import mode_bases
 from symreln.claims.starts import mode_kappas, start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.training import GDLN, RELU, train_pair
@@ -31,7 +30,6 @@ from symreln.train.record import Recording
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.experiment.predictions import Predictions
 
@@ -109,11 +107,7 @@ class RepresentationComparison:
         size = 8 * len(steps) * spec.dataset.samples**2
         seeds = max(1, min(seeds, _MOST_BYTES // size))
         by_matrices = numbers.verdict.level not in MODES
-        theory = (
-            _similarities_by_matrices(numbers, predictions.kappas, steps)
-            if by_matrices
-            else _predicted_similarities(numbers, predictions.prediction, steps)
-        )
+        theory = (_by_matrices if by_matrices else _by_modes)(numbers, predictions, steps)
         record = Recording(quantities=("similarity",), steps=steps)
         runs = train_pair(spec, predictions.kappas, seeds, rng, record=record)
         return cls(
@@ -149,40 +143,33 @@ def check_representations(derivation: Derivation) -> None:
     raise NotSupportedError(msg)
 
 
-def _similarities_by_matrices(
-    derivation: Derivation, kappas: Mapping[str, float], steps: tuple[int, ...]
+def _by_matrices(
+    derivation: Derivation, predictions: Predictions, steps: tuple[int, ...]
 ) -> np.ndarray:
     """Return the predicted Hᵀ H at some steps from the coupled matrices, shape (K, P, P).
 
     Args:
         derivation: Without free parameters.
-        kappas: κ of pathways by name, where they start from it.
+        predictions: What was predicted of it.
         steps: Which steps of training.
     """
-    factors = start_factors(derivation, mode_kappas(derivation, kappas))
+    factors = start_factors(derivation, mode_kappas(derivation, predictions.kappas))
     starts = first_starts(derivation, factors)
     return derivation.ask(matrices_of).similarities(steps, starts)
 
 
-def _predicted_similarities(
-    derivation: Derivation, prediction: Prediction, steps: tuple[int, ...]
+def _by_modes(
+    derivation: Derivation, predictions: Predictions, steps: tuple[int, ...]
 ) -> np.ndarray:
-    """Return the predicted Hᵀ H at some steps, shape (K, P, P).
-
-    Args:
-        derivation: Without free parameters.
-        prediction: Its curves at every step.
-        steps: Which of them.
-    """
+    """Return the same from the strengths of modes."""
     inputs = derivation.spec.dataset.inputs.to_numpy()
-    strengths = {curve.label: curve.best[list(steps)] for curve in prediction.modes}
+    strengths = {curve.label: curve.best[list(steps)] for curve in predictions.prediction.modes}
     found = np.zeros((len(steps), inputs.shape[1], inputs.shape[1]))
     for pathway in derivation.pathways:
         own = pathway.effective.pathway
         seen = inputs[list(own.inputs)] * gate_floats(own)
-        _, v, labels = probe_bases(pathway)
-        for label in dict.fromkeys(labels):
-            part = v[:, [place for place, one in enumerate(labels) if one == label]].T @ seen
+        for label, (_, v) in mode_bases(pathway).items():
+            part = v.T @ seen
             found += strengths[label][:, None, None] * (part.T @ part)
     return found
 

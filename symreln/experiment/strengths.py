@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from symreln.base.records import record
 from symreln.claims.narrow import own_curves
 from symreln.claims.probes import probe_bases
-from symreln.experiment.metrics import LEVEL, Interval
+from symreln.experiment.metrics import LEVEL, Interval, alone, around
 
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
@@ -90,12 +90,8 @@ class ModeMeasured:
     @property
     def largest(self) -> Interval:
         """The same with its interval."""
-        value = self.difference
         wider = _radius(self.measured, 1 - (1 - LEVEL) / len(self.steps))
-        if wider is None:
-            return Interval(value=value, low=None, high=None)
-        radius = float(wider.max() / self.plateau)
-        return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
+        return around(self.difference, None if wider is None else float(wider.max() / self.plateau))
 
     @property
     def half_time_error(self) -> Interval:
@@ -108,7 +104,7 @@ class ModeMeasured:
         predicted = _crossing(self.steps, self.predicted, level)
         found = [_crossing(self.steps, curve, level) for curve in self.measured]
         if predicted is None or any(each is None for each in found):
-            return Interval(value=None, low=None, high=None)
+            return alone(None)
         return _mean_interval(predicted - np.array(found, dtype=float))
 
 
@@ -126,8 +122,6 @@ def measured_strengths(
         network: The trained networks, or None.
         gdln: The trained GDLNs.
     """
-    if not own_curves(numbers).holds:
-        return ()
     found = _measured(numbers, prediction, "gdln", gdln, gdln.snapshots.get("maps"))
     own = () if network is None else network_strengths(numbers, prediction, network)
     return (*found, *own)
@@ -138,10 +132,6 @@ def network_strengths(
 ) -> tuple[ModeMeasured, ...]:
     """Return all modes of networks without given gates; arguments as above."""
     maps = network.snapshots.get("gate_maps", network.snapshots.get("maps"))
-    if not own_curves(numbers).holds or maps is None:
-        return ()
-    # A network that is linear at half speed computes ½ W₂W₁.
-    maps = maps / numbers.known.slower
     return tuple(_measured(numbers, prediction, "relu", network, maps))
 
 
@@ -152,8 +142,10 @@ def _measured(
     run: TrainingRun,
     maps: np.ndarray | None,
 ) -> list[ModeMeasured]:
-    if maps is None:
+    if maps is None or not own_curves(numbers).holds:
         return []
+    if subject == "relu":  # a network that is linear at half speed computes ½ W₂W₁
+        maps = maps / numbers.known.slower
     curves = {
         curve.label: (curve.of(prediction.judged), curve.plateau) for curve in prediction.modes
     }
@@ -201,7 +193,7 @@ def _mean_interval(values: np.ndarray) -> Interval:
     """
     mean, radius = float(values.mean()), _radius(values, LEVEL)
     if radius is None:
-        return Interval(value=mean, low=None, high=None)
+        return alone(mean)
     return Interval(value=mean, low=mean - float(radius), high=mean + float(radius))
 
 

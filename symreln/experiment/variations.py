@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -90,10 +91,8 @@ class Trials:
 
     def __init__(self, case: Validation) -> None:
         self.case = case
-        self._error = case.error[0]
-        self._losses: dict[tuple[str, Variation], np.ndarray] = {}
-        self._curves: dict[tuple[bool, Variation], np.ndarray] = {}
-        self._numbers: dict[Variation, Derivation] = {SAME: case.numbers}
+        self._losses, self._curves = cache(self._trained), cache(self._predicted)
+        self._numbers = cache(partial(_changed, case.numbers))
 
     def distance(self, pair: str, change: Variation = SAME) -> Distance[Interval]:
         """Return what is between theory and training in a changed experiment.
@@ -111,7 +110,7 @@ class Trials:
         losses = self.losses(pair, change)
         if is_aligned(pair):
             return exactly(compare(curve, losses.mean(axis=0)))
-        return mutual_distance(curve[None], losses, self.case.rng, self._error)
+        return mutual_distance(curve[None], losses, self.case.rng, self.case.error[0])
 
     def before(self, pair: str, change: Variation = SAME) -> float:
         """Return the distance as it was, to the networks that an experiment is measured with."""
@@ -121,17 +120,11 @@ class Trials:
 
     def theory(self, pair: str, change: Variation) -> np.ndarray:
         """Return the predicted loss, shape (steps,)."""
-        key = (is_aligned(pair), change)
-        if key not in self._curves:
-            self._curves[key] = self._predicted(change, aligned=key[0])
-        return self._curves[key]
+        return self._curves(is_aligned(pair), change)
 
     def losses(self, pair: str, change: Variation = SAME) -> np.ndarray:
         """Return the trained losses, one row a network."""
-        key = (pair, change)
-        if key not in self._losses:
-            self._losses[key] = self._trained(pair, change)
-        return self._losses[key]
+        return self._losses(pair, change)
 
     @property
     def few(self) -> int:
@@ -142,9 +135,9 @@ class Trials:
         cost = 3 * network.steps * data.samples * network.hidden * layers
         return int(np.clip(_BUDGET // max(cost, 1), _FEW, _MANY))
 
-    def _predicted(self, change: Variation, *, aligned: bool) -> np.ndarray:
+    def _predicted(self, aligned: bool, change: Variation) -> np.ndarray:
         """Predict the judged loss of a changed experiment, shape (steps,)."""
-        case, numbers = self.case, self._of(change)
+        case, numbers = self.case, self._numbers(change)
         if aligned:
             return predict_aligned(numbers, case.chain)
         if change == SAME:
@@ -154,7 +147,7 @@ class Trials:
 
     def _trained(self, pair: str, change: Variation) -> np.ndarray:
         """Return the losses of networks that are trained again."""
-        case, numbers = self.case, self._of(change)
+        case, numbers = self.case, self._numbers(change)
         if change == SAME:
             found = case.run(pair).losses
             if is_aligned(pair) or len(found) >= self.few:
@@ -164,12 +157,6 @@ class Trials:
         kind = pair.removeprefix("theory_vs_")
         return train(kind, numbers.spec, case.kappas, self.few, case.rng).losses
 
-    def _of(self, change: Variation) -> Derivation:
-        """Return the derivation for a changed experiment, for as many steps as it takes."""
-        if change not in self._numbers:
-            self._numbers[change] = _changed(self.case.numbers, change)
-        return self._numbers[change]
-
 
 def _changed(numbers: Derivation, change: Variation) -> Derivation:
     """Return the derivation for a changed experiment, for as many steps as it takes.
@@ -177,6 +164,8 @@ def _changed(numbers: Derivation, change: Variation) -> Derivation:
     Raises:
         NotSupportedError: There is none, or none that gets as far.
     """
+    if change == SAME:
+        return numbers
     if numbers.spec.switches:
         msg = "gates switch at given steps, which a changed experiment would not be at"
         raise NotSupportedError(msg)
