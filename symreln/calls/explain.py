@@ -161,11 +161,11 @@ class Explanation(AbstractAnswer):
         derivation, spec = self.found.derivation, self.found.spec
         sketched, proof, chapters = sketches(self.found), self._certificate, ()
         said = blocks(self.found, list(self._said()), [each.name for each in sketched])
-        own = begin_to_draw(sketched, pdf=True)
-        drawings = [ComingDrawing(each.name, own) for each in sketched]
+        own, drawn = begin_to_draw(sketched, pdf=True)
+        drawings = [ComingDrawing(name, drawn) for name in own]
         if derivation is not None:
             names, drawn = derivation.ask(STILL[True])
-            names = [name for name in names if name not in {each.name for each in sketched}]
+            names = [name for name in names if name not in own]
             drawings += [ComingDrawing(name, drawn) for name in names]
             chapters = derivation_chapters(derivation, None, names)
         title = "A trained network, explained by symreln"

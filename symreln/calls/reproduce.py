@@ -258,14 +258,14 @@ def _made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, A
     module, began = runpy.run_path(str(script)), time.monotonic()
     title = (module["__doc__"] or name).splitlines()[0].rstrip(".")
     with together(place) as draft:
-        page = Page(name, draft.folder, full=full, rng=rng, title=title)
+        page = Page(name, draft, full=full, rng=rng, title=title)
         with phase(name):
             module["reproduce"](page)
         seconds = time.monotonic() - began
         found = {**page.to_json(), "seconds": seconds, "settings": settings}
         files = page.files(_how(full, rng))
         files |= {script.name: script.read_text("utf-8"), _JSON: dumps(found)}
-        write_files(draft.folder, files)
+        write_files(draft, files)
     return found, True
 
 

@@ -13,48 +13,34 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.integrate import DRAWN
 from symreln.report.plots import modes_sketches, still_sketches, thinned
-from symreln.report.sketch import begin_to_draw
+from symreln.report.sketch import Figures, begin_to_draw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symreln.claims.curves import Prediction
-    from symreln.document.document_model import Drawing
     from symreln.experiment.outcome import Validation
     from symreln.experiment.strengths import ModeMeasured
 
 
 def begin_drawings(
-    derivation: Derivation, validation: Validation | None, *, pdf: bool
-) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
+    derivation: Derivation, validation: Validation | None, more: Figures | None, *, pdf: bool
+) -> Figures:
     """Have a derivation drawn, and its confrontation where there is one.
 
     Args:
         derivation: What was derived.
         validation: What training showed, or None.
+        more: Its own figures.
         pdf: Whether LaTeX is to include them.
-
-    Returns:
-        The figures' names, and what returns the figures when they are drawn.
     """
-    names, still = derivation.ask(STILL[pdf])
     prediction = _prediction(derivation, validation)
-    sketches = modes_sketches(derivation, prediction, _measured(validation))
-    drawn, more = begin_to_draw(sketches, pdf=pdf), ()
-    if validation is not None:
-        # Here, because it brings everything that trains networks.
-        from symreln.report.validation_plots import validation_drawings
-
-        more = validation_drawings(validation, pdf=pdf)
-    names = [*names, *(each.name for each in (*sketches, *more))]
-    return names, lambda: (*still(), *drawn(), *more)
+    modes = modes_sketches(derivation, prediction, _measured(validation))
+    parts = [derivation.ask(STILL[pdf]), begin_to_draw(modes, pdf=pdf), *([more] if more else [])]
+    names = [name for own, _ in parts for name in own]
+    return names, lambda: tuple(each for _, drawn in parts for each in drawn())
 
 
-def _still(
-    derivation: Derivation, *, pdf: bool
-) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
-    sketches = still_sketches(derivation)
-    return [each.name for each in sketches], begin_to_draw(sketches, pdf=pdf)
+def _still(derivation: Derivation, *, pdf: bool) -> Figures:
+    return begin_to_draw(still_sketches(derivation), pdf=pdf)
 
 
 #: Rules by ``pdf`` that have drawn what needs no prediction; as :func:`begin_drawings`.

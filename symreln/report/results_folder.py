@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +21,11 @@ _DOCUMENTS = tuple(each.file for each in FORMATS)
 UNFINISHED = ".symreln.*.tmp"
 
 
-def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
-    """Write files by name into a folder, made if it is not there; return them in their order."""
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Write files by name into a folder, made if it is not there."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
-    return [folder / name for name in files]
 
 
 def write_together(
@@ -34,7 +33,8 @@ def write_together(
 ) -> list[Path]:
     """Write files by name into a folder, all or none; return them in their order."""
     with together(folder, own=own) as draft:
-        return draft.moved(write_files(draft.folder, files))
+        write_files(draft, files)
+    return [folder / name for name in files]
 
 
 def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -44,23 +44,8 @@ def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-class _Draft:
-    """Files on their way into a folder; see :func:`together`.
-
-    Attributes:
-        folder: Where they are written first.
-    """
-
-    def __init__(self, folder: Path, home: Path) -> None:
-        self.folder, self._home = folder, home
-
-    def moved(self, written: Iterable[Path]) -> list[Path]:
-        """Return where files that were written will lie."""
-        return [self._home / path.relative_to(self.folder) for path in written]
-
-
 @contextlib.contextmanager
-def together(folder: Path, *, own: bool = False) -> Iterator[_Draft]:
+def together(folder: Path, *, own: bool = False) -> Iterator[Path]:
     """Give a place for files that appear in a folder together at the end, or not at all.
 
     They are written beside their place and renamed one after the other, which takes no time and no
@@ -78,7 +63,7 @@ def together(folder: Path, *, own: bool = False) -> Iterator[_Draft]:
     place = draft_name(folder / "symreln")
     place.mkdir()
     try:
-        yield _Draft(place, folder)
+        yield place
         files = [path.relative_to(place) for path in place.rglob("*") if path.is_file()]
         with undisturbed():
             # JSON last: a page is there, and a derivation is read, by what that says.

@@ -124,7 +124,11 @@ class Sketch:
         return drawing(self.name, draws(**self.shown), pdf=pdf)
 
 
-def begin_to_draw(sketches: Iterable[Sketch], *, pdf: bool) -> Callable[[], tuple[Drawing, ...]]:
-    """Have figures drawn; return what returns them when they are."""
-    drawn = [hand_over(Sketch.draw, sketch, pdf=pdf) for sketch in sketches]
-    return lambda: tuple(each() for each in drawn)
+def begin_to_draw(sketches: Iterable[Sketch], *, pdf: bool) -> Figures:
+    """Have figures drawn; return their names, and what returns them when they are drawn."""
+    drawn = {sketch.name: hand_over(Sketch.draw, sketch, pdf=pdf) for sketch in sketches}
+    return [*drawn], lambda: tuple(each() for each in drawn.values())
+
+
+#: Names of figures, and what returns these when they are drawn.
+Figures = tuple[list[str], Callable[[], tuple["Drawing", ...]]]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.document.document_model import Drawing
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.looks import DASHES, Role, line_style, look, points
@@ -18,22 +17,12 @@ from symreln.report.plots import (
     loss_sketch,
     thinned,
 )
-from symreln.report.sketch import Cells, Curve, Panel, Sketch, begin_to_draw
+from symreln.report.sketch import Cells, Curve, Panel, Sketch
 
 if TYPE_CHECKING:
     from symreln.experiment.measured_gates import GateLawMeasured
     from symreln.experiment.representation import RepresentationComparison
     from symreln.train.run import TrainingRun
-
-
-def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
-    """Draw losses, shares of gates and what hidden layers hold, where they are there.
-
-    Args:
-        validation: What was confronted.
-        pdf: Whether LaTeX is to include them.
-    """
-    return begin_to_draw(validation_sketches(validation), pdf=pdf)()
 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:

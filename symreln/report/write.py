@@ -9,14 +9,14 @@ from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.document_model import ComingDrawing, Document, Drawing, on_paper
+from symreln.document.document_model import ComingDrawing, Document, on_paper
 from symreln.document.serialise import of_values, values_of
 from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.formats import DEFAULT, PROGRAM, Format, document_formats, require_formats
-from symreln.report.results_folder import CERTIFICATE, together, write_files
+from symreln.report.results_folder import CERTIFICATE, write_together
 from symreln.verifier.folder import DOCUMENT, EXPLAINED, read_sealed, sealed, sealed_json
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.outcome import Validation
     from symreln.report.latex_style import Style
-
-    #: Names of figures, and what returns them when they are drawn.
-    _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
+    from symreln.report.sketch import Figures
 
 _SAVED_FORMAT = "symreln-document/1"
 #: Saved documents, by what the files are called that are rendered of them.
@@ -38,19 +36,15 @@ def write_derivation(
     derivation: Derivation,
     directory: str | Path,
     *,
-    validation: Validation | None = None,
     formats: Sequence[str] | None = None,
     style: Style | None = None,
     full: bool = False,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
-    With a confrontation also document.json, from which the same documents are rendered again.
-
     Args:
         derivation: What is written.
         directory: Folder, made if it is not there.
-        validation: The confrontation that the documents are to contain.
         formats: Some of :data:`symreln.report.formats.NAMES`; those of its ``DEFAULT`` where none
             is given. The certificate is always written, where there is one: a formula without it is
             not proven to its reader.
@@ -60,67 +54,63 @@ def write_derivation(
     Returns:
         The files written.
     """
+    wanted = wanted_formats(formats)
+    documents, coming = document_formats(wanted), None
+    if documents:
+        coming = begin_document(derivation, pdf=any(each.latex for each in documents))
+    files = proven_files(derivation, wanted)
+    if coming is not None:
+        proof = derivation.ask(certificate)
+        files |= document_files(coming(), documents, proof, style=style, full=full)
+    return write_together(Path(directory), files)
+
+
+def wanted_formats(formats: Sequence[str] | None) -> set[str]:
+    """Return the formats that are asked for, the usual ones where none is; refuse unknown ones."""
     # A text is a sequence of texts too: "pdf" asks for one.
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
-    documents = document_formats(wanted)
-    pdf = validation is not None or any(each.latex for each in documents)
-    with together(Path(directory)) as draft:
-        coming = None
-        if documents or validation is not None:
-            coming = begin_document(derivation, validation, pdf=pdf)
-        written = _write_proven(derivation, draft.folder, wanted)
-        if PROGRAM in wanted:
-            written += _write_program(derivation, draft.folder)
-        if coming is not None:
-            document, proof = coming(), derivation.ask(certificate)
-            files = document_files(document, documents, proof, style=style, full=full)
-            if validation is not None:  # what it shows of training is nowhere else
-                files |= saved_document(document, proof)
-            written += write_files(draft.folder, files)
-        return draft.moved(written)
+    return wanted
 
 
 @phase("certificate")
-def _write_proven(derivation: Derivation, folder: Path, wanted: set[str]) -> list[Path]:
+def proven_files(derivation: Derivation, wanted: set[str]) -> dict[str, str | bytes]:
+    """Return the certificate of a derivation and those formats that are no documents, by name."""
     proof = derivation.ask(certificate)
-    found = {} if proof is None else {CERTIFICATE: proof}
+    files: dict[str, str | bytes] = {} if proof is None else {CERTIFICATE: jsonio.dumps(proof)}
     if "json" in wanted:
-        found["derivation.json"] = derivation.ask(derivation_to_json)
-    return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
+        files["derivation.json"] = jsonio.dumps(derivation.ask(derivation_to_json))
+    if PROGRAM in wanted:
+        # Here, because SymPy's printers are needed for nothing else.
+        from symreln.report.programs import program
 
-
-def _write_program(derivation: Derivation, folder: Path) -> list[Path]:
-    """Write the closed forms as a module that needs NumPy alone."""
-    # Here, because SymPy's printers are needed for nothing else.
-    from symreln.report.programs import program
-
-    text = sealed(program(derivation).encode(), derivation.ask(certificate), ("# ", ""))
-    return write_files(folder, {f"derivation.{PROGRAM}": text})
-
-
-@phase("figures")
-def _begin_figures(derivation: Derivation, validation: Validation | None, *, pdf: bool) -> _Figures:
-    from symreln.report.drawings import begin_drawings
-
-    return begin_drawings(derivation, validation, pdf=pdf)
+        files[f"derivation.{PROGRAM}"] = sealed(program(derivation).encode(), proof, ("# ", ""))
+    return files
 
 
 def begin_document(
-    derivation: Derivation, validation: Validation | None = None, *, pdf: bool = True
+    derivation: Derivation,
+    validation: Validation | None = None,
+    more: Figures | None = None,
+    *,
+    pdf: bool = True,
 ) -> Callable[[], Document]:
     """Have the figures of a derivation's document drawn.
 
     Args:
         derivation: What was derived.
         validation: The confrontation that it is to contain.
+        more: That one's own figures.
         pdf: Whether LaTeX is to include the figures.
 
     Returns:
         What returns the document; its figures may still be with whoever draws them.
     """
     begin_gate_law(derivation)
-    names, drawn = _begin_figures(derivation, validation, pdf=pdf)
+    with phase("figures"):
+        from symreln.report.drawings import begin_drawings
+
+        names, drawn = begin_drawings(derivation, validation, more, pdf=pdf)
 
     def document() -> Document:
         chapters = derivation_chapters(derivation, validation, names)

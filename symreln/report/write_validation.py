@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,44 +10,42 @@ import numpy as np
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
+from symreln.document.document_model import Document
 from symreln.experiment.confront import Validation
 from symreln.experiment.gates_held import pathway_shares
 from symreln.pipeline.certificate import certificate
+from symreln.report.formats import document_formats
 from symreln.report.latex_style import Style
-from symreln.report.results_folder import npz, together, write_files
+from symreln.report.results_folder import npz, write_together
+from symreln.report.sketch import begin_to_draw
 from symreln.report.validation_json import validation_to_json
-from symreln.report.validation_plots import validation_drawings
-from symreln.report.write import begin_document, saved_document, write_derivation
+from symreln.report.validation_plots import validation_sketches
+from symreln.report.write import (
+    begin_document,
+    document_files,
+    proven_files,
+    saved_document,
+    wanted_formats,
+)
 
 #: Bytes up to which gates are saved unit by unit, beside their shares.
 MOST_BYTES = 20_000_000
 
 
 @phase("figures")
-def write_validation(
-    validation: Validation, directory: str | Path, *, document: bool = True
-) -> list[Path]:
+def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz, the figures of losses and gates, and document.json.
 
     Args:
         validation: What is written.
         directory: Folder, made if it is not there.
-        document: Whether to write the last, from which documents are rendered.
     """
-    figures = validation_drawings(validation, pdf=False)
-    with together(Path(directory)) as draft:
-        files = {
-            "curves.npz": npz(curves_of(validation)),
-            **{f"{each.name}.svg": each.svg.encode() for each in figures},
-        }
-        said = jsonio.dumps(validation_to_json(validation, files)).encode()
-        own: dict[str, str | bytes] = {**files, "validation.json": said}
-        if document:
-            made = begin_document(validation.derivation, validation)()
-            own |= saved_document(made, validation.derivation.ask(certificate))
-        return draft.moved(write_files(draft.folder, own))
+    files, coming = _begun(validation)
+    files |= saved_document(coming(), validation.derivation.ask(certificate))
+    return write_together(Path(directory), files)
 
 
+@phase("document")
 def write_run(
     validation: Validation,
     directory: str | Path,
@@ -65,13 +63,23 @@ def write_run(
         style: Likewise.
         full: Likewise.
     """
-    found = validation.derivation
-    with together(Path(directory)) as draft:
-        written = write_validation(validation, draft.folder, document=False)
-        written += write_derivation(
-            found, draft.folder, validation=validation, formats=formats, style=style, full=full
-        )
-        return draft.moved(written)
+    found, wanted = validation.derivation, wanted_formats(formats)
+    files, coming = _begun(validation)
+    files |= proven_files(found, wanted)
+    document, proof = coming(), found.ask(certificate)
+    files |= document_files(document, document_formats(wanted), proof, style=style, full=full)
+    files |= saved_document(document, proof)  # what it shows of training is nowhere else
+    return write_together(Path(directory), files)
+
+
+def _begun(validation: Validation) -> tuple[dict[str, str | bytes], Callable[[], Document]]:
+    """Return a confrontation's own files by name, and what returns its document."""
+    figures = begin_to_draw(validation_sketches(validation), pdf=True)
+    coming = begin_document(validation.derivation, validation, figures)
+    drawn = {f"{each.name}.svg": each.svg.encode() for each in figures[1]()}
+    files = {"curves.npz": npz(curves_of(validation)), **drawn}
+    said = jsonio.dumps(validation_to_json(validation, files))
+    return {**files, "validation.json": said}, coming
 
 
 def curves_of(validation: Validation) -> dict[str, np.ndarray]:
