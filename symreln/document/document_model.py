@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from symreln.base.records import record
@@ -76,12 +77,11 @@ class Link:
     target: str
 
     def __post_init__(self) -> None:
-        if not (_URL.fullmatch(self.target) or _FILE.fullmatch(self.target)):
-            msg = (
-                f"link to {self.target!r}: found none of what can be linked. Give an https:// "
-                "address or a file beside the document, such as 'loss/page.html'."
-            )
-            raise InputError(msg)
+        _check(
+            _URL.fullmatch(self.target) or _FILE.fullmatch(self.target),
+            f"link to {self.target!r}: found none of what can be linked. Give an https:// address "
+            "or a file beside the document, such as 'loss/page.html'.",
+        )
 
 
 #: A text is words of a user or of the program; every renderer escapes them.
@@ -137,9 +137,8 @@ class Drawing:
     pdf: bytes = b""
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", self.name):
-            msg = f"figure name {self.name!r}: needs a letter, then letters, digits, _ and -."
-            raise InputError(msg)
+        fits = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", self.name)
+        _check(fits, f"figure name {self.name!r}: needs a letter, then letters, digits, _ and -.")
 
 
 class ComingDrawing(Drawing):
@@ -170,12 +169,11 @@ class Source:
     url: str = ""
 
     def __post_init__(self) -> None:
-        if not _LABEL.fullmatch(self.key) or (self.url and not _URL.fullmatch(self.url)):
-            msg = (
-                f"bibliography entry {self.key!r}, address {self.url!r}: "
-                "needs a key of letters and digits, and an https address or none."
-            )
-            raise InputError(msg)
+        _check(
+            _LABEL.fullmatch(self.key) and (not self.url or _URL.fullmatch(self.url)),
+            f"bibliography entry {self.key!r}, address {self.url!r}: "
+            "needs a key of letters and digits, and an https address or none.",
+        )
 
 
 @record
@@ -202,19 +200,23 @@ class Document:
 
 
 def _check_document(document: Document) -> None:
-    labels = _labels(document)
+    labels = [label_of(block) for block, _ in walk(document.blocks) if label_of(block)]
     keys = [source.key for source in document.bibliography]
-    names = [drawing.name for drawing in document.figures]
-    _unique(keys, "bibliography key")
-    _unique(names, "figure name")
+    drawn = [drawing.name for drawing in document.figures]
+    for what, names in (("label", labels), ("bibliography key", keys), ("figure name", drawn)):
+        twice = min((name for name in names if names.count(name) > 1), default="")
+        _check(not twice, f"document: {what} {twice!r} is used twice. Give each its own.")
+    for label in labels:
+        says = "needs a letter, then letters, digits and any of : _ . -"
+        _check(_LABEL.fullmatch(label), f"label {label!r}: {says}")
     everything = [document.title, document.subtitle, *(s.content for s in document.bibliography)]
     for block, depth in walk(document.blocks):
         everything.extend(contents(block))
-        if isinstance(block, Section) and depth >= _MAX_DEPTH:
-            msg = f"section {plain_text(block.title)!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
-            raise InputError(msg)
+        if isinstance(block, Section):
+            says = f"section {plain_text(block.title)!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
+            _check(depth < _MAX_DEPTH, says)
         if isinstance(block, Figure):
-            _known(block.name, names, "figure")
+            _known(block.name, drawn, "figure")
     for part in (part for content in everything for part in flat(content)):
         match part:
             case Reference(label):
@@ -223,28 +225,15 @@ def _check_document(document: Document) -> None:
                 _known(key, keys, "citation")
 
 
-def _labels(document: Document) -> list[str]:
-    labels = [label_of(block) for block, _ in walk(document.blocks) if label_of(block)]
-    _unique(labels, "label")
-    for label in labels:
-        if not _LABEL.fullmatch(label):
-            msg = f"label {label!r}: needs a letter, then letters, digits and any of : _ . -"
-            raise InputError(msg)
-    return labels
-
-
-def _unique(names: list[str], what: str) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        msg = f"document: {what} {twice[0]!r} is used twice. Give each its own."
-        raise InputError(msg)
-
-
 def _known(name: str, names: list[str], what: str) -> None:
-    if name not in names:
-        there = ", ".join(names) or "none"
-        msg = f"document: {what} to {name!r}, which is not there. Known: {there}."
-        raise InputError(msg)
+    there = ", ".join(names) or "none"
+    _check(name in names, f"document: {what} to {name!r}, which is not there. Known: {there}.")
+
+
+def _check(holds: object, message: str) -> None:
+    """Refuse what no renderer prints."""
+    if not holds:
+        raise InputError(message)
 
 
 @record(kw_only=False)
@@ -272,9 +261,7 @@ class Equation:
     label: str = ""
 
     def __post_init__(self) -> None:
-        if not self.lines:
-            msg = "equation: found no lines. Give at least one."
-            raise InputError(msg)
+        _check(self.lines, "equation: found no lines. Give at least one.")
         for line in self.lines:
             parse(line, aligned=True)
 
@@ -297,9 +284,8 @@ class Theorem:
     label: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind == "Proof" and self.label:
-            msg = f"proof labelled {self.label!r}: proofs have no number. Label what it proves."
-            raise InputError(msg)
+        says = f"proof labelled {self.label!r}: proofs have no number. Label what it proves."
+        _check(self.kind != "Proof" or not self.label, says)
 
 
 @record
@@ -332,12 +318,11 @@ class Table:
         _set_fields(self, alignment=self.alignment or "l" * columns)
         where = f"table {self.label or plain_text(self.caption) or '(without caption)'!r}"
         for index, row in enumerate(self.rows):
-            if len(row) != columns:
-                msg = f"{where}, row {index}: {len(row)} cells, {columns} headers. Give one each."
-                raise InputError(msg)
-        if not columns or len(self.alignment) != columns or set(self.alignment) - set("lcrp"):
-            msg = f"{where}: alignment {self.alignment!r}, {columns} columns. Give l, c, r or p."
-            raise InputError(msg)
+            says = f"{where}, row {index}: {len(row)} cells, {columns} headers. Give one each."
+            _check(len(row) == columns, says)
+        fits = len(self.alignment) == columns > 0 and set(self.alignment) <= set("lcrp")
+        says = f"{where}: alignment {self.alignment!r}, {columns} columns. Give l, c, r or p."
+        _check(fits, says)
         _labelled_needs_caption(where, self.label, self.caption)
 
 
@@ -358,9 +343,8 @@ class Figure:
     label: str = ""
 
     def __post_init__(self) -> None:
-        if not self.alt.strip():
-            msg = f"figure {self.name!r}: found no description. Say in alt what it shows."
-            raise InputError(msg)
+        says = f"figure {self.name!r}: found no description. Say in alt what it shows."
+        _check(self.alt.strip(), says)
         _labelled_needs_caption(f"figure {self.name!r}", self.label, self.caption)
 
 
@@ -383,12 +367,11 @@ class Details:
         bare = tuple(part for block in self.blocks for part in _uncaptioned(block))
         _set_fields(self, blocks=bare)
         inside = [block for block, _ in walk(self.blocks)]
-        if any(isinstance(b, Section | Theorem) or label_of(b) for b in inside):
-            msg = (
-                f"fold {plain_text(self.summary)!r}: found a block with a number, and paper leaves "
-                "the fold out. Take the block out of it."
-            )
-            raise InputError(msg)
+        _check(
+            not any(isinstance(b, Section | Theorem) or label_of(b) for b in inside),
+            f"fold {plain_text(self.summary)!r}: found a block with a number, and paper leaves the "
+            "fold out. Take the block out of it.",
+        )
 
 
 def _uncaptioned(block: Block) -> tuple[Block, ...]:
@@ -424,30 +407,25 @@ def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, 
         blocks: With sections and the figures in them.
         drawn: Names of drawings.
     """
-    return tuple(
-        replace(block, blocks=with_drawn(block.blocks, drawn))
-        if isinstance(block, Section | Details)
-        else block
-        for block in blocks
-        if not isinstance(block, Figure) or block.name in drawn
-    )
+    return _kept(blocks, lambda block: not isinstance(block, Figure) or block.name in drawn)
 
 
 def on_paper(document: Document) -> Document:
     """Return the document in its short form: without what a page folds."""
-    kept = _unfolded(document.blocks)
+    kept = _kept(document.blocks, lambda block: not isinstance(block, Details))
     shown = {block.name for block, _ in walk(kept) if isinstance(block, Figure)}
     figures = tuple(drawing for drawing in document.figures if drawing.name in shown)
     return replace(document, blocks=kept, figures=figures)
 
 
-def _unfolded(blocks: Iterable[Block]) -> tuple[Block, ...]:
+def _kept(blocks: Iterable[Block], keep: Callable[[Block], bool]) -> tuple[Block, ...]:
+    """Return the blocks that are to be kept, those inside others too."""
     return tuple(
-        replace(block, blocks=_unfolded(block.blocks))
-        if isinstance(block, Section | Theorem)
+        replace(block, blocks=_kept(block.blocks, keep))
+        if isinstance(block, Section | Theorem | Details)
         else block
         for block in blocks
-        if not isinstance(block, Details)
+        if keep(block)
     )
 
 
@@ -464,21 +442,13 @@ def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int
 def contents(block: Block) -> Iterator[Content]:
     """Yield the inline content of ``block`` itself, not of blocks inside it, in reading order."""
     match block:
-        case Paragraph(content):
-            yield content
-        case Section() | Theorem():
-            yield block.title
         case Table():
-            yield block.caption
-            yield from block.header
-            for row in block.rows:
-                yield from row
-        case Figure():
-            yield block.caption
-        case Details():
-            yield block.summary
+            yield from (block.caption, *block.header, *chain(*block.rows))
         case Items():
             yield from block.items
+        case _:
+            names = ("content", "title", "caption", "summary")
+            yield from (getattr(block, name) for name in names if hasattr(block, name))
 
 
 def label_of(block: Block) -> str:
@@ -487,6 +457,5 @@ def label_of(block: Block) -> str:
 
 
 def _labelled_needs_caption(where: str, label: str, caption: Content) -> None:
-    if label and not caption:
-        msg = f"{where}: labelled {label!r} without a caption to carry the number. Give one."
-        raise InputError(msg)
+    says = f"{where}: labelled {label!r} without a caption to carry the number. Give one."
+    _check(caption or not label, says)

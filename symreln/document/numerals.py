@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import sympy as sp
 
-from symreln.errors import InputError
 from symreln.specs.number import WrittenDecimal
 
 #: Places of a decimal that is shown in place of a fraction.
@@ -30,18 +31,20 @@ def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
         >>> decimal_latex("1.11803398874989484820", "1e-20"), decimal_latex("0.25")
         ('1.1180340(1)', '0.25')
     """
-    middle, error = _fraction(decimal), _fraction(radius)
+    middle, error = Fraction(decimal), Fraction(radius)
     exponent = _exponent(middle if abs(middle) >= error else error)
-    unit = Fraction(10) ** (exponent - digits + 1)
-    while error > 9 * unit:
-        unit *= 10
-    rounded = round(middle / unit)
-    doubt = _ceiling((error + abs(middle - rounded * unit)) / unit)
-    if doubt > 9:  # rounding added to an error of 9 units
+    unit, doubt, rounded = Fraction(10) ** (exponent - digits), 10, 0
+    while doubt > 9:
         unit *= 10
         rounded = round(middle / unit)
-        doubt = _ceiling((error + abs(middle - rounded * unit)) / unit)
-    return _printed(rounded, unit, doubt, exponent, digits)
+        doubt = ceil((error + abs(middle - rounded * unit)) / unit)
+    places = -_exponent(unit)
+    exponent = max(exponent, -places)  # a large error leaves less than the first digit
+    scientific = exponent < -4 or places < 0 or (doubt == 0 and exponent >= digits)
+    shift = exponent if scientific else 0
+    shown = _positional(rounded, places + shift, strip=doubt == 0)
+    power = rf" \times 10^{{{shift}}}" if scientific and shift else ""
+    return f"{shown}({doubt}){power}" if doubt else f"{shown}{power}"
 
 
 def decimal_rows(
@@ -118,32 +121,9 @@ def scientific_latex(value: float) -> str:
     return rf"{digits} \times 10^{{{int(power)}}}"
 
 
-def _printed(rounded: int, unit: Fraction, doubt: int, exponent: int, digits: int) -> str:
-    places = -_exponent(unit)
-    exponent = max(exponent, -places)  # a large error leaves less than the first digit
-    scientific = exponent < -4 or places < 0 or (doubt == 0 and exponent >= digits)
-    shift = exponent if scientific else 0
-    shown = _positional(rounded, places + shift, strip=doubt == 0)
-    power = rf" \times 10^{{{shift}}}" if scientific and shift else ""
-    return f"{shown}({doubt}){power}" if doubt else f"{shown}{power}"
-
-
 def _positional(rounded: int, places: int, *, strip: bool) -> str:
-    sign, figures = "-" if rounded < 0 else "", str(abs(rounded))
-    if places <= 0:
-        return sign + figures + "0" * -places
-    figures = figures.zfill(places + 1)
-    whole, part = figures[:-places], figures[-places:]
-    part = part.rstrip("0") if strip else part
-    return sign + whole + (f".{part}" if part else "")
-
-
-def _fraction(text: str) -> Fraction:
-    try:
-        return Fraction(text)
-    except ValueError as error:
-        msg = f"decimal {text!r}: found no number. Give digits, as in '1.25' or '3e-20'."
-        raise InputError(msg) from error
+    shown = f"{Decimal(f'{rounded}e{-places}'):f}"
+    return shown.rstrip("0").rstrip(".") if strip and places > 0 else shown
 
 
 def _exponent(value: Fraction) -> int:
@@ -153,7 +133,3 @@ def _exponent(value: Fraction) -> int:
         return 0
     estimate = len(str(value.numerator)) - len(str(value.denominator))
     return estimate if value >= Fraction(10) ** estimate else estimate - 1
-
-
-def _ceiling(value: Fraction) -> int:
-    return -(-value.numerator // value.denominator)
