@@ -44,45 +44,34 @@ if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
     from symreln.specs.spec import Spec
 
-_BIBLIOGRAPHY = (
-    Source(
-        key="Jarvis2025",
-        content=(
-            "D. Jarvis, R. Klein, B. Rosman, A. M. Saxe: Make Haste Slowly: A Theory of Emergent "
-            "Structured Mixed Selectivity in Feature Learning ReLU Networks. ICLR 2025."
-        ),
-        url="https://arxiv.org/abs/2503.06181",
+#: What documents cite, and where it is on the web.
+_SOURCES = {
+    "Jarvis2025": (
+        "D. Jarvis, R. Klein, B. Rosman, A. M. Saxe: Make Haste Slowly: A Theory of Emergent "
+        "Structured Mixed Selectivity in Feature Learning ReLU Networks. ICLR 2025.",
+        "https://arxiv.org/abs/2503.06181",
     ),
-    Source(
-        key="Saxe2014",
-        content=(
-            "A. M. Saxe, J. L. McClelland, S. Ganguli: Exact solutions to the nonlinear dynamics "
-            "of learning in deep linear neural networks. ICLR 2014."
-        ),
+    "Saxe2014": (
+        "A. M. Saxe, J. L. McClelland, S. Ganguli: Exact solutions to the nonlinear dynamics "
+        "of learning in deep linear neural networks. ICLR 2014.",
+        "",
     ),
-    Source(
-        key="Saxe2019",
-        content=(
-            "A. M. Saxe, J. L. McClelland, S. Ganguli: A mathematical theory of semantic "
-            "development in deep neural networks. PNAS 116, 2019."
-        ),
+    "Saxe2019": (
+        "A. M. Saxe, J. L. McClelland, S. Ganguli: A mathematical theory of semantic "
+        "development in deep neural networks. PNAS 116, 2019.",
+        "",
     ),
-    Source(
-        key="Saxe2022",
-        content=(
-            "A. M. Saxe, S. Sodhani, S. J. Lewallen: The neural race reduction: dynamics of "
-            "abstraction in gated networks. ICML 2022."
-        ),
+    "Saxe2022": (
+        "A. M. Saxe, S. Sodhani, S. J. Lewallen: The neural race reduction: dynamics of "
+        "abstraction in gated networks. ICML 2022.",
+        "",
     ),
-    Source(
-        key="Chizat2019",
-        content=(
-            "L. Chizat, E. Oyallon, F. Bach: On Lazy Training in Differentiable Programming. "
-            "NeurIPS 2019."
-        ),
-        url="https://arxiv.org/abs/1812.07956",
+    "Chizat2019": (
+        "L. Chizat, E. Oyallon, F. Bach: On Lazy Training in Differentiable Programming. "
+        "NeurIPS 2019.",
+        "https://arxiv.org/abs/1812.07956",
     ),
-)
+}
 
 
 def derivation_document(
@@ -120,36 +109,23 @@ def derivation_chapters(
 
 def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
     notation = Notation.of(derivation.spec)
-    method = "" if validation is None else validation.prediction.method
-    modes = _modes_figure(derivation, confronted=validation is not None, method=method)
+    method = None if validation is None else validation.prediction.method
+    figures: tuple[Block, ...] = (_modes_figure(derivation, method),)
+    trained: list[Block] = []
+    if validation is not None:
+        # Here, because it brings everything that trains networks.
+        from symreln.report.chapters.agreement import agreement_chapters, loss_figure
+
+        figures, trained = (loss_figure(validation), *figures), agreement_chapters(validation)
     return (
-        result_chapter(derivation, validation, _figures(modes, validation), notation),
+        result_chapter(derivation, validation, figures, notation),
         data_chapter(derivation, notation),
         verdict_chapter(derivation),
         derivation_chapter(derivation, notation),
         *said_at(derivation, "chapter"),
-        *_confronted(validation),
+        *trained,
         closing_chapter(derivation, validation),
     )
-
-
-def _figures(modes: Figure, validation: Validation | None) -> tuple[Figure, ...]:
-    """Return the figures of the first page, that of the losses first where there was training."""
-    if validation is None:
-        return (modes,)
-    from symreln.report.chapters.agreement import loss_figure
-
-    return loss_figure(validation), modes
-
-
-def _confronted(validation: Validation | None) -> list[Block]:
-    """Return the chapters on training, where there was some."""
-    if validation is None:
-        return []
-    # Here, because it brings everything that trains networks.
-    from symreln.report.chapters.agreement import agreement_chapters
-
-    return agreement_chapters(validation)
 
 
 def whole_document(
@@ -166,7 +142,11 @@ def whole_document(
         subtitle=subtitle if spec.title else "",
         blocks=chapters,
         figures=figures,
-        bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
+        bibliography=tuple(
+            Source(key=key, content=says, url=url)
+            for key, (says, url) in _SOURCES.items()
+            if key in cited
+        ),
     )
 
 
@@ -187,25 +167,24 @@ def displayed_formulas(derivation: Derivation) -> str | None:
 _MATRICES = "coupled matrices"
 
 
-def _modes_figure(derivation: Derivation, *, confronted: bool, method: str) -> Figure:
+def _modes_figure(derivation: Derivation, method: str | None) -> Figure:
     """Return the figure of the strengths.
 
     Args:
         derivation: What is shown.
-        confronted: Whether it shows the prediction that was confronted with training, rather than
-            the closed forms that are printed.
-        method: How that prediction was computed, in words.
+        method: How the prediction was computed that was confronted with training, in words; None
+            where the figure shows the closed forms that are printed.
     """
-    markers = " Markers: measured, where strengths can be attributed to a mode." * confronted
+    markers = " Markers: measured, where strengths can be attributed to a mode."
     modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
     several = any(mode.multiplicity > 1 and not mode.is_null for mode in modes)
     return Figure(
         name="modes",
         caption=(
             "Predicted strengths: ",
-            *inlines(_curves(derivation, confronted, method)),
+            *inlines(_curves(derivation, method)),
             *inlines(_plateaus(derivation)),
-            f".{' (2×): two equal modes.' * several}{markers}",
+            f".{' (2×): two equal modes.' * several}{markers * (method is not None)}",
         ),
         alt="Strength of every mode against time, one colour a pathway.",
     )
@@ -220,8 +199,9 @@ def _plateaus(derivation: Derivation) -> Content:
     return ("; thin lines are the plateaus ", Math(height))
 
 
-def _curves(derivation: Derivation, confronted: bool, method: str) -> Content:
+def _curves(derivation: Derivation, method: str | None) -> Content:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
+    confronted = method is not None
     if is_linear(derivation):
         return phrase(r"$u^{\top} W_p(t)\, v$ of the weights")
     if derivation.later:

@@ -41,7 +41,7 @@ class Format:
 
     name: str
     renderer: str
-    comment: tuple[str, str]
+    comment: tuple[str, str] = ("% ", "")
     latex: bool = False
     ending: str = ""
     function: str = "render"
@@ -63,24 +63,12 @@ class Format:
 
 _LATEX = "symreln.report.latex"
 FORMATS = (
-    Format(name="tex", renderer=_LATEX, comment=("% ", ""), latex=True),
-    Format(
-        name="html",
-        renderer="symreln.report.html",
-        comment=("<!-- ", " -->"),
-        folds=True,
-    ),
-    Format(
-        name="pdf",
-        renderer="symreln.report.typst",
-        comment=("% ", ""),
-        package="typst",
-        default=False,
-    ),
+    Format(name="tex", renderer=_LATEX, latex=True),
+    Format(name="html", renderer="symreln.report.html", comment=("<!-- ", " -->"), folds=True),
+    Format(name="pdf", renderer="symreln.report.typst", package="typst", default=False),
     Format(
         name="fragment",
         renderer=_LATEX,
-        comment=("% ", ""),
         latex=True,
         ending="fragment.tex",
         function="fragment",

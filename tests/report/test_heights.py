@@ -52,8 +52,8 @@ def test_a_height_without_one_root_keeps_its_symbols(two):
     assert not any("." in height for height in heights)
 
 
-@pytest.mark.parametrize("confronted", [False, True])
-def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confronted):
-    found = plain_text(_modes_figure(three, confronted=confronted, method="").caption)
+@pytest.mark.parametrize("method", [None, ""])
+def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, method):
+    found = plain_text(_modes_figure(three, method).caption)
     assert found.startswith("Predicted strengths: closed forms, later stages from their effective")
     assert r"s/d_{\mathrm{eff}}" in found

@@ -23,15 +23,15 @@ def spec(activation: str = "linear", **network: Any) -> sr.Spec:
     return sr.load(own([[1, 0], [0, 1]], [[3, 0], [0, 2]], network=small | network))
 
 
-def caption(derivation, *, confronted: bool = False, method: str = "") -> str:
-    return plain_text(_modes_figure(derivation, confronted=confronted, method=method).caption)
+def caption(derivation, method: str | None = None) -> str:
+    return plain_text(_modes_figure(derivation, method).caption)
 
 
 @pytest.mark.parametrize("layers", [1, 3])
 def test_strengths_of_other_depths_are_no_coupled_matrices(layers):
     derivation = sr.derive(spec(layers=layers))
     method = "gradient descent on all modes, step by step"
-    found = caption(derivation, confronted=True, method=method)
+    found = caption(derivation, method)
     assert "coupled matrices" not in found
     assert "closed forms" in found
     assert ("mean of the starts" in found) == (layers == 3)
@@ -41,9 +41,9 @@ def test_strengths_of_other_depths_are_no_coupled_matrices(layers):
 def test_strengths_of_two_layers_without_closed_forms_are_those_of_the_method():
     derivation = derived("iris")
     matrices = "gradient descent on the coupled matrices of all pathways, step by step"
-    found = caption(derivation, confronted=True, method=matrices)
+    found = caption(derivation, matrices)
     assert "coupled matrices" in found
-    found = caption(derivation, confronted=True, method="networks drawn from the law")
+    found = caption(derivation, "networks drawn from the law")
     assert "networks drawn from the law" in found
     assert "coupled matrices" not in found
 

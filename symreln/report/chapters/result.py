@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import sympy as sp
 
 from symreln.base.summaries import short_list
 from symreln.claims.constants import constants_text, printed_constants
-from symreln.claims.equilibria import CompetitionEnd, equilibria_of
+from symreln.claims.equilibria import equilibria_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.loss import loss_of
@@ -66,8 +65,6 @@ MEANS = {
     Level.COUPLED_MATRICES: "there is no closed form: the strengths alone do not close, and an "
     "exact reduction to coupled matrices is integrated",
 }
-#: Characters up to which a decimal is printed as it was written.
-_LONG_DECIMAL = 10
 
 
 def result_chapter(
@@ -89,14 +86,18 @@ def result_chapter(
     blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
     blocks += said_at(derivation, "found")
     blocks.append(prose(*_verdict(derivation)))
+    if validation is not None:
+        # Here, because a derivation without training needs no SciPy.
+        from symreln.report.chapters.agreement import outcomes_block
+
+        blocks.insert(1, outcomes_block(validation))
     routing = derivation.ask(rule_of("routing"))
     blocks += [] if routing is None else routing.first_page()
     blocks += _formulas(derivation, notation)
     if shown:
         blocks.append(modes_table(derivation, shown, notation, label=MODES))
-    blocks += figures
-    page = _first_page(blocks, derivation, validation)
-    return replace(page, blocks=(_opening(derivation), *page.blocks))
+    page = (_opening(derivation), *blocks, *figures, _trust(derivation, validation))
+    return Section(title="Result", label="sec:result", blocks=page)
 
 
 def _opening(derivation: Derivation) -> Block:
@@ -209,14 +210,9 @@ def _winners(derivation: Derivation) -> Iterator[Block]:
     found = derivation.ask(equilibria_of)
     for race in () if found is None else found.competitions:
         if race.phi is not None:
-            yield prose(*_winners_of(race))
-
-
-def _winners_of(race: CompetitionEnd) -> list:
-    left, gone = list(race.winners), list(race.losers)
-    content: list = ["From every positive start the strengths come to rest at one point."]
-    content += [" There ", *_listed(left), " are above 0"]
-    return [*content, *([", and ", *_listed(gone), " at 0"] if gone else []), "."]
+            gone = [", and ", *_listed(list(race.losers)), " at 0"] if race.losers else []
+            rest = "From every positive start the strengths come to rest at one point. There "
+            yield prose(rest, *_listed(list(race.winners)), " are above 0", *gone, ".")
 
 
 def _listed(labels: list[str], most: int = 8) -> list:
@@ -243,19 +239,6 @@ def _origins(derivation: Derivation) -> Block:
     return prose(*content)
 
 
-def _first_page(
-    blocks: list[Block], derivation: Derivation, validation: Validation | None
-) -> Section:
-    """Return the first page of some blocks: with what agrees, and with what was proven."""
-    if validation is not None:
-        # Here, because a derivation without training needs no SciPy.
-        from symreln.report.chapters.agreement import outcomes_block
-
-        blocks = [blocks[0], outcomes_block(validation), *blocks[1:]]
-    trusted = _trust(derivation, validation)
-    return Section(title="Result", label="sec:result", blocks=(*blocks, trusted))
-
-
 def _trust(derivation: Derivation, validation: Validation | None) -> Block:
     """Say what was proven, and which numbers of the prediction are free."""
     found = derivation.ask(printed_constants) if validation is None else validation.constants
@@ -265,59 +248,38 @@ def _trust(derivation: Derivation, validation: Validation | None) -> Block:
     )
 
 
-def _time_constant_content(derivation: Derivation) -> list[Inline]:
+def _time_constant_content(derivation: Derivation) -> tuple[Inline, ...]:
     """Say what time counts, and the time constant of a network."""
     network, tau = derivation.spec.network, derivation.tau
     assert network is not None
     assert tau is not None
     half = derivation.known.half_speed.holds
     top, below = 2 if half else 1, r"(P \eta)" if network.loss == "sum" else r"\eta"
-    decimals = isinstance(network.learning_rate, WrittenDecimal)
-    shown = _fraction_latex(tau, decimals=decimals)
+    # A decimal of few places where the rate was written as one, else a fraction if short.
+    shown = short_decimal(tau) if isinstance(network.learning_rate, WrittenDecimal) else None
+    if shown is None:
+        short = max(len(str(tau.numerator)), len(str(tau.denominator))) <= 6
+        shown = to_latex(sp.Rational(tau.numerator, tau.denominator)) if short else _decimal(tau)
     twice = " (twice that of a linear network: [#sec:lines])" * half
-    return [
-        *phrase(
-            "Time $t$ counts full-batch steps; the time constant is {tau} steps" + twice + ". ",
-            tau=Math(rf"\tau = {top}/{below} = {shown}"),
-        )
-    ]
+    return phrase(
+        "Time $t$ counts full-batch steps; the time constant is {tau} steps" + twice + ". ",
+        tau=Math(rf"\tau = {top}/{below} = {shown}"),
+    )
 
 
-def _fraction_latex(value: Fraction, *, decimals: bool = False) -> str:
-    """Return a rational number: as a fraction if short, else as a decimal with its error.
-
-    One that was written as a decimal stays one.
-
-    Args:
-        value: The number.
-        decimals: Whether it is shown as a decimal of few places where it is one.
-    """
-    if isinstance(value, WrittenDecimal) and len(value.decimal) <= _LONG_DECIMAL:
-        return value.decimal
-    short = short_decimal(value) if decimals else None
-    if short is not None:
-        return short
-    if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
-        return to_latex(sp.Rational(value.numerator, value.denominator))
-    shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)
-    return decimal_latex(*shown, digits=6)
-
-
-def _start_content(derivation: Derivation) -> list[Inline]:
+def _start_content(derivation: Derivation) -> tuple[Inline, ...]:
     """Say where strengths start: π₀, with κ of the pathways that have one."""
     if derivation.given_start is not None:
-        start = Math(rf"\pi_0 = {_decimal(derivation.given_start)}")
-        return [*phrase("Strengths start where was asked, at {it}.", it=start)]
+        start = _decimal(derivation.given_start)
+        return phrase(rf"Strengths start where was asked, at $\pi_0 = {start}$.")
     if derivation.by_edges:
-        return [*phrase("Weights start as they are drawn; predicted is the mean over draws.")]
+        return ("Weights start as they are drawn; predicted is the mean over draws.",)
     if derivation.strength0 is None:
-        return [
-            *phrase(
-                f"The initial strength of a product of {derivation.known.layers} random matrices "
-                r"is not derived: the formulas hold for any $\pi_0$. `symreln validate` and "
-                "`evaluate()` in Python follow single modes of random layers to predict it."
-            )
-        ]
+        return phrase(
+            f"The initial strength of a product of {derivation.known.layers} random matrices "
+            r"is not derived: the formulas hold for any $\pi_0$. `symreln validate` and "
+            "`evaluate()` in Python follow single modes of random layers to predict it."
+        )
     content: list[Inline] = []
     starts = derivation.ask(printed_starts)
     for place, each in enumerate(starts):
@@ -330,7 +292,7 @@ def _start_content(derivation: Derivation) -> list[Inline]:
             origin = ", with the Monte Carlo estimate κ = {} ± {:.2g}".format(*each.kappa)
         shown = Math(rf"\pi_0 = {formula}{_decimal(each.strength0)}")
         content += [begin, shown, *typeset(where + origin)]
-    return [*content, *_apart(derivation), "."]
+    return (*content, *_apart(derivation), ".")
 
 
 def _apart(derivation: Derivation) -> tuple[Inline, ...]:
