@@ -195,39 +195,35 @@ def _arrange(figure: Figure) -> None:
     A figure that was arranged once does not change.
 
     Args:
-        figure: Its axes share one grid of one row; a legend stands at its right edge or below.
+        figure: Its axes share one grid of one row; a legend stands below.
     """
     figure.set_layout_engine("none")
     renderer = FigureCanvasAgg(figure).get_renderer()
     boxes = [box.get_window_extent(renderer) for box in figure.legends]
-    # One below all begins at the left edge.
-    under = [box for box in boxes if box.x0 < _LEAST * figure.bbox.width]
-    beside = max((box.width for box in boxes if box not in under), default=0.0)
-    floor = max((box.height for box in under), default=0.0)
+    floor = max((box.height for box in boxes), default=0.0)
     before = _numbers(figure)
-    _place(figure, renderer, beside, floor)
+    _place(figure, renderer, floor)
     if _numbers(figure) != before:  # axes of another size may have other, longer numbers
-        _place(figure, renderer, beside, floor)
+        _place(figure, renderer, floor)
 
 
 def _numbers(figure: Figure) -> list[str]:
     return [text.get_text() for ax in figure.axes for text in ax.get_yticklabels()]
 
 
-def _place(figure: Figure, renderer: object, beside: float, floor: float) -> None:
+def _place(figure: Figure, renderer: object, floor: float) -> None:
     """Place the axes by the labels that they have where they stand now.
 
     Args:
         figure: Its axes share one grid of one row.
         renderer: Measures words.
-        beside: Pixels to leave at the right.
         floor: Pixels to leave below.
     """
     axes = figure.axes
     width, height = figure.bbox.width, figure.bbox.height
     around = np.array([_overhangs(ax, renderer) for ax in axes]) + _PAD * figure.dpi / 72
     left, bottom, right, top = around.T
-    room = max(width - beside - float((left + right).sum()), _LEAST * width)
+    room = max(width - float((left + right).sum()), _LEAST * width)
     wide = room / len(axes)
     below = float(bottom.max()) + floor
     tall = max(height - below - float(top.max()), _LEAST * height)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,11 @@ class Encoder:
         """Return a value as JSON values.
 
         Exact numbers become number objects, balls a decimal and its radius, formulas and fractions
-        text, claims and dataclasses objects of their values.
+        text, floats that are not finite null, claims and dataclasses objects of their values.
         """
         match value:
+            case float() if not isfinite(value):
+                return None
             case None | bool() | int() | float() | str():
                 return value
             case AlgebraicNumber() | Scalar() | Claim():
@@ -61,7 +64,7 @@ class Encoder:
             case Mapping():
                 return {str(key): self(entry) for key, entry in value.items()}
             case np.ndarray() | np.generic():
-                return value.tolist()
+                return self(value.tolist())
             case _ if is_dataclass(value):
                 return {f.name: self(getattr(value, f.name)) for f in fields(value)}
             case _:
@@ -70,10 +73,6 @@ class Encoder:
     def fields(self, value: Any, *names: str) -> dict[str, Any]:
         """Return some attributes of a value as JSON values."""
         return {name: self(getattr(value, name)) for name in names}
-
-    def number(self, value: AlgebraicNumber | Scalar | Fraction | None) -> Any:
-        """Return a number as an object of JSON, None where there is none."""
-        return self(Scalar.of(value) if isinstance(value, Fraction) else value)
 
     def _object(self, value: AlgebraicNumber | Scalar | Claim) -> dict[str, Any]:
         if isinstance(value, Claim):

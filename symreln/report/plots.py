@@ -23,7 +23,6 @@ from symreln.report.looks import (
     GAIN,
     INK,
     OPEN,
-    PALETTE,
     Role,
     line_style,
     look,
@@ -77,7 +76,14 @@ def modes_sketches(
     """
     if prediction is None or not prediction.modes:
         return []
-    return [_modes_sketch(_mode_curves(derivation, prediction, measured))]
+    labels: set[str] = set()
+    shown = []
+    for curve in _mode_curves(derivation, prediction, measured):
+        # A name that comes again is in the legend once.
+        shown.append(replace(curve, label="") if curve.label in labels else curve)
+        labels.add(curve.label)
+    panel = Panel(x=TIME, y=r"mode strength $\pi_{p,\alpha}(t)$", curves=tuple(shown))
+    return [Sketch.of("modes", panel, height=2.2)]
 
 
 def still_sketches(derivation: Derivation) -> list[Sketch]:
@@ -204,9 +210,9 @@ def _vectors(derivation: Derivation) -> list[Sketch]:
 def _mode_curves(
     derivation: Derivation,
     prediction: Prediction,
-    measured: Sequence[tuple[str, ModeMeasured]] = (),
-) -> list[Curve]:
-    """Return the strengths to draw; pathways whose curves lie on each other are one.
+    measured: Sequence[tuple[str, ModeMeasured]],
+) -> Iterator[Curve]:
+    """Yield the strengths to draw; pathways whose curves lie on each other are one.
 
     Modes are those of the gates that hold, so that a curve ends where its gates do.
 
@@ -231,51 +237,19 @@ def _mode_curves(
         )
         for name, (begin, end) in spans.items()
     }
-    drawn: list[Curve] = []
     for place, group in enumerate(_coinciding(list(spans), strengths, _twins(derivation))):
-        own = curves[group[0]]
-        drawn += _pathway_curves(
-            place,
-            _shared_phase(group),
-            times,
-            strengths[group[0]],
-            [np.nan if curve.plateau is None else curve.plateau for curve in own],
-            names=[_symbol(curve, alone=len(group) == 1) for curve in own],
-            number=_numbers([curves[name][0].label for name in group]),
-        )
-        drawn += _measured(own, measured)
-    return drawn
-
-
-def _pathway_curves(
-    place: int,
-    label: str,
-    times: np.ndarray,
-    strengths: np.ndarray,
-    plateaus: Sequence[float],
-    *,
-    names: Sequence[str],
-    number: str = "",
-) -> Iterator[Curve]:
-    r"""Yield the strengths of one pathway's modes over time, and their plateaus as thin lines.
-
-    Args:
-        place: Of the pathway, from 0: it has a colour and dashes of its own.
-        label: Name of the pathway.
-        times: Shape (T,).
-        strengths: Shape (R, T): one row a mode; NaN where it is not drawn.
-        plateaus: Of every mode; NaN where it has none.
-        names: Name of every mode that is written beside its curve, its mathematics in dollars.
-        number: Of the pathway, as it stands in the names: "p = 2"; empty where it has none.
-    """
-    style = line_style(place) | {"linewidth": 1.4}
-    for row, (strength, name) in enumerate(zip(strengths, names, strict=True)):
-        said, note = (label, number) if row == 0 else ("", "")
-        yield Curve(x=times, y=strength, style=style, name=name, label=said, note=note)
-    there = times[np.isfinite(strengths).any(axis=0)]
-    thin = {"color": PALETTE[place % len(PALETTE)], "linewidth": 0.5, "alpha": 0.55}
-    for level in np.unique([each for each in plateaus if np.isfinite(each)]):
-        yield Curve(x=there[[0, -1]], y=np.array([level, level]), style=thin)
+        own, drawn = curves[group[0]], strengths[group[0]]
+        style = line_style(place) | {"linewidth": 1.4}
+        label, note = _shared_phase(group), _numbers([curves[name][0].label for name in group])
+        for curve, strength in zip(own, drawn, strict=True):
+            name = _symbol(curve, alone=len(group) == 1)
+            yield Curve(x=times, y=strength, style=style, name=name, label=label, note=note)
+            label = note = ""  # the first mode stands for all
+        there = times[np.isfinite(drawn).any(axis=0)]
+        thin = {"color": style["color"], "linewidth": 0.5, "alpha": 0.55}
+        for level in np.unique([curve.plateau for curve in own if curve.plateau is not None]):
+            yield Curve(x=there[[0, -1]], y=np.array([level, level]), style=thin)
+        yield from _measured(own, measured)
 
 
 def _places(label: str) -> tuple[str, str]:
@@ -304,25 +278,13 @@ def _measured(
 ) -> Iterator[Curve]:
     """Yield the strengths of some modes in trained networks, where they are these modes'."""
     places = {curve.label for curve in curves}
-    for name in dict.fromkeys(name for name, _ in measured):
-        mine = [mode for label, mode in measured if label == name and mode.label in places]
-        for mode in mine:
+    for name, mode in measured:
+        if mode.label in places:
             # Large markers must be apart; dots show the curve the better the more there are.
             gap = {"markevery": _MEASURED} if mode.subject == "gdln" else {}
             style = measured_look(mode.subject) | gap
             steps = np.array(mode.steps, dtype=float)
             yield Curve(x=steps, y=np.array(mode.mean), style=style, label=name)
-
-
-def _modes_sketch(curves: Sequence[Curve]) -> Sketch:
-    """Return the figure of strengths over time; a name that comes again is in the legend once."""
-    labels: set[str] = set()
-    shown = []
-    for curve in curves:
-        shown.append(replace(curve, label="") if curve.label in labels else curve)
-        labels.add(curve.label)
-    panel = Panel(x=TIME, y=r"mode strength $\pi_{p,\alpha}(t)$", curves=tuple(shown))
-    return Sketch.of("modes", panel, height=2.2)
 
 
 def loss_curve(

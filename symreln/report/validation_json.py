@@ -97,7 +97,7 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
         **({} if validation.met is None else {"units": encode(validation.met)}),
         "modes": _modes(validation, encode) if validation.modes else None,
         **({"narrow": encode(validation.narrow)} if validation.narrow else {}),
-        **_representations(validation),
+        **_representations(validation, encode),
         "published": _published(validation.published),
     }
 
@@ -176,7 +176,7 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
     return {"unsupported": dict(found.unsupported), "pathways": dict(validation.kappas)}
 
 
-def _representations(validation: Validation) -> dict[str, Any]:
+def _representations(validation: Validation, encode: Encoder) -> dict[str, Any]:
     """Return the entry "representations" where it was asked for."""
     found = validation.representations
     if found is None:
@@ -186,18 +186,13 @@ def _representations(validation: Validation) -> dict[str, Any]:
         "steps": found.steps,
         "subjects": {
             each.name: {
-                "correlation": _numbers(each.correlation),
-                "distance": _numbers(each.distance),
-                "seed_floor": None if each.floor is None else _numbers(each.floor),
+                **encode.fields(each, "correlation", "distance"),
+                "seed_floor": encode(each.floor),
             }
             for each in found.subjects
         },
     }
     return {"representations": entry}
-
-
-def _numbers(values: np.ndarray) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def _effective(validation: Validation, encode: Encoder) -> dict[str, Any]:

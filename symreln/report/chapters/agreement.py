@@ -46,25 +46,15 @@ def agreement_chapters(validation: Validation) -> list[Block]:
 def _agreement_chapter(validation: Validation) -> Section:
     """Return the chapter on theory against training."""
     beside = [f"{each[:1].upper()}{each[1:]}." for each in beside_clauses(validation)]
+    more = (*_modes(validation), *_gates(validation), *_effective(validation))
     blocks = (
         _agreement_table(validation),
         _trained(validation),
         *([Items(tuple(map(typeset, beside)))] if beside else []),
         _comparison(validation),
-        *_details(validation),
+        Details(summary=_FOLD, blocks=(*more, _alignment(validation))),
     )
     return Section(title="Theory against training", blocks=blocks, label="sec:agreement")
-
-
-def _details(validation: Validation) -> list[Block]:
-    """Return what only a second look needs."""
-    more = [
-        *_modes(validation),
-        *_gates(validation),
-        *_effective(validation),
-        *_alignment(validation),
-    ]
-    return [Details(summary=_FOLD, blocks=tuple(more))] if more else []
 
 
 # -- the verdicts ----------------------------------------------------------------------------------
@@ -268,7 +258,7 @@ def _effective(validation: Validation) -> list[Block]:
     return [say("**Effective network**: none, {why}.", why=validation.no_effective)]
 
 
-def _alignment(validation: Validation) -> list[Block]:
+def _alignment(validation: Validation) -> Table:
     """Return how far trained maps are aligned with the modes."""
     derivation = validation.derivation
     found = {"GDLN": validation.gdln_alignment}
@@ -288,21 +278,15 @@ def _alignment(validation: Validation) -> list[Block]:
             " With weight decay, or fewer hidden units than modes, over the modes that the network "
             "has learned to half of their plateau."
         )
-    return [
-        Table(
-            header=("networks", "pathway", "outputs", "inputs", "outside"),
-            rows=tuple(
-                (
-                    name,
-                    a.pathway,
-                    f"{min(a.left):.3f}" if a.left else "–",
-                    f"{min(a.right):.3f}" if a.right else "–",
-                    Math(scientific_latex(a.outside)),
-                )
-                for name, alignments in found.items()
-                for a in alignments
-            ),
-            caption=caption,
-            alignment="llrrr",
+    rows = tuple(
+        (
+            name,
+            a.pathway,
+            *(f"{min(side):.3f}" if side else "–" for side in (a.left, a.right)),
+            Math(scientific_latex(a.outside)),
         )
-    ]
+        for name, alignments in found.items()
+        for a in alignments
+    )
+    header = ("networks", "pathway", "outputs", "inputs", "outside")
+    return Table(header=header, rows=rows, caption=caption, alignment="llrrr")

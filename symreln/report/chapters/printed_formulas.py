@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import sympy as sp
 
@@ -143,16 +142,16 @@ def modes_table(
         for chosen in shown
         for mode in chosen.modes
     ]
-    if sum(len(chosen.group.pathways) > 1 for chosen in shown) < 2:
-        for row in rows:
-            row.pop("pathways")
-    if any(row["half-time"] != NONE for row in rows):
-        for row in rows:
-            row.pop("at values")
-    if all(row["d_eff"] == row["d"] for row in rows):  # nothing couples
-        for row in rows:
-            row.pop("d_eff")
-    kept = [name for name in rows[0] if any(row[name] != NONE for row in rows)]
+    left_out = {
+        "pathways": sum(len(chosen.group.pathways) > 1 for chosen in shown) < 2,
+        "at values": any(row["half-time"] != NONE for row in rows),
+        "d_eff": all(row["d_eff"] == row["d"] for row in rows),  # nothing couples
+    }
+    kept = [
+        name
+        for name in rows[0]
+        if any(row[name] != NONE for row in rows) and not left_out.get(name)
+    ]
     return Table(
         header=tuple(_HEADER[name] for name in kept),
         rows=tuple(tuple(row[name] for name in kept) for row in rows),
@@ -205,30 +204,26 @@ def _number(number: AlgebraicNumber | None, notation: Notation, name: str) -> Co
 
 def _plateau(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> Content:
     """Return where a strength grows to: that of the pathway alone where modes do not close."""
-    if mode.strength is not None:
-        plateau = group.renamed(mode, mode.strength.plateau)
-        return Math(r"\infty" if plateau is sp.oo else notation.latex(plateau))
     d = mode.d if mode.d_eff is None else mode.d_eff
-    if d is not None and not (mode.s.parameters or d.parameters):
-        return _height_cell(mode.s, d, replace(notation, values={}))
+    if mode.strength is None and d is not None and not (mode.s.parameters or d.parameters):
+        return _constant_plateau(mode.s, d, notation)
     height = group.height(mode, notation.symbols)
-    return NONE if height is None else Math(notation.latex(height))
-
-
-def _height_cell(s: AlgebraicNumber, d: AlgebraicNumber | None, notation: Notation) -> Content:
-    """Return s/d: as the root of one rational function where it is one, else as a decimal."""
-    if d is None or d.is_zero:
+    if height is None:
         return NONE
-    symbols, values = notation.symbols, notation.values
+    return Math(r"\infty" if height is sp.oo else notation.latex(height))
+
+
+def _constant_plateau(s: AlgebraicNumber, d: AlgebraicNumber, notation: Notation) -> Content:
+    """Return s/d: as the root of one rational function where it is one, else as a decimal."""
+    if d.is_zero:
+        return NONE
     height = ratio(s, d)
     if height is not None:
-        return Math(notation.latex(height.to_sympy(symbols)))
+        return Math(notation.latex(height.to_sympy()))
     if s.is_radical and d.scalar is not None:
-        return Math(notation.latex(sp.expand(s.to_sympy(symbols) / d.to_sympy(symbols))))
-    if not (evaluable(s, values) and evaluable(d, values)):
-        return NONE
+        return Math(notation.latex(sp.expand(s.to_sympy() / d.to_sympy())))
     with precision(_RATIO_BITS):
-        quotient = s.ball(values, _RATIO_BITS) / d.ball(values, _RATIO_BITS)
+        quotient = s.ball({}, _RATIO_BITS) / d.ball({}, _RATIO_BITS)
         return Math(decimal_latex(*decimal_of(quotient, 21), digits=6))
 
 
