@@ -40,8 +40,7 @@ class _Printer(LatexPrinter):
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
         return symbol_latex(expr.name)
 
-    def _print_Dummy(self, expr: Any) -> str:
-        return symbol_latex(expr.name)
+    _print_Dummy = _print_Symbol
 
     def _print_Pi(self, expr: Any) -> str:
         # In braces of its own, so that it is told from the letter of strengths.
@@ -210,17 +209,12 @@ def _one_power(number: Any, factors: list[Any]) -> tuple[Any, list[Any]]:
     """Return 2 · 2^(2/3) as 2^(5/3), likewise of other numbers; square roots stay as they are."""
     for place, factor in enumerate(factors):
         base, power = factor.as_base_exp()
-        if (
-            base.is_Integer
-            and base > 1
-            and power.is_Rational
-            and power.q > 2
-            and number.is_positive
-        ):
+        whole = base.is_Integer and base > 1 and number.is_positive
+        if whole and power.is_Rational and power.q > 2:
             share = round(float(sp.log(number) / sp.log(base)))
             if share != 0 and base**share == number and power + share > -1:
-                whole = sp.Pow(base, power + share, evaluate=False)
-                return sp.S.One, [*factors[:place], whole, *factors[place + 1 :]]
+                joined = sp.Pow(base, power + share, evaluate=False)
+                return sp.S.One, [*factors[:place], joined, *factors[place + 1 :]]
     return number, factors
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from symreln.document.escape import GREEK, MATHEMATICS
 from symreln.errors import InputError
@@ -159,10 +159,16 @@ class _Reader:
         if part == closing and part:
             return
         if not part:
-            raise _error(self.latex, f"{opened!r} that is never closed", "close it")
+            self.refuse(f"{opened!r} that is never closed", "close it")
         if part in ("&", r"\\"):
-            raise _error(self.latex, f"{part!r} outside an environment", "put it in one")
-        raise _error(self.latex, f"{part!r} that closes nothing", "balance braces and environments")
+            self.refuse(f"{part!r} outside an environment", "put it in one")
+        self.refuse(f"{part!r} that closes nothing", "balance braces and environments")
+
+    def refuse(self, found: str, hint: str) -> NoReturn:
+        """Say that something cannot be read."""
+        shown = self.latex if len(self.latex) <= 80 else self.latex[:77] + "…"
+        msg = f"mathematics {shown!r}: found {found}. To mend it, {hint}."
+        raise InputError(msg)
 
     def row(self, end: str = "") -> Row:
         """Read up to what closes it."""
@@ -190,15 +196,11 @@ class _Reader:
             return Atom(part, (self.row(),))
         if part in WORDS:
             found = f"{part} of words" if self.part == "{" else f"{part} without its braces"
-            raise _error(self.latex, found, "escape it with text_in_math, in braces")
+            self.refuse(found, "escape it with text_in_math, in braces")
         if part[0] == "\\" and not (part in SYMBOLS or part in SPACES or part[1:] in FUNCTIONS):
-            raise _error(
-                self.latex, f"the command {part}", "use one listed in symreln.document.tex"
-            )
+            self.refuse(f"the command {part}", "use one listed in symreln.document.tex")
         if part in "$#%~" or not (part.isascii() and part.isprintable()):
-            raise _error(
-                self.latex, f"the character {part!r}", r"use a command, or \text for words"
-            )
+            self.refuse(f"the character {part!r}", r"use a command, or \text for words")
         return Atom(part)
 
     def _group(self) -> Row:
@@ -215,15 +217,13 @@ class _Reader:
         found: list[Row] = []
         for _ in range(ARITY[command]):
             if self.take() != "{":
-                raise _error(
-                    self.latex, f"{command} without braces", "write its arguments in braces"
-                )
+                self.refuse(f"{command} without braces", "write its arguments in braces")
             found.append(self._group())
         return Atom(command, (*found, *degree))
 
     def _environment(self, name: str) -> Atom:
         if name not in _ENVIRONMENTS:
-            raise _error(self.latex, f"the environment {name!r}", f"use one of {_ENVIRONMENTS}")
+            self.refuse(f"the environment {name!r}", f"use one of {_ENVIRONMENTS}")
         rows = [[self.row()]]
         while self.part in ("&", r"\\"):
             if self.take() == "&":
@@ -249,9 +249,7 @@ class _Reader:
         while self.part and self.part in "^_'":
             kind = self.take()
             if kind in found or (kind == "'" and "^" in found):
-                raise _error(
-                    self.latex, f"a script {kind!r} that TeX would refuse", "group it in braces"
-                )
+                self.refuse(f"a script {kind!r} that TeX would refuse", "group it in braces")
             if kind == "'":
                 primes += (Atom(kind),)
             else:
@@ -264,15 +262,8 @@ class _Reader:
         if part == "{":
             return self._group()
         if not (part in SYMBOLS or (len(part) == 1 and part not in "^_&}")):
-            raise _error(
-                self.latex, f"a script {kind!r} that TeX would refuse", "group it in braces"
-            )
+            self.refuse(f"a script {kind!r} that TeX would refuse", "group it in braces")
         return (Atom(part),)
-
-
-def _error(latex: str, found: str, hint: str) -> InputError:
-    shown = latex if len(latex) <= 80 else latex[:77] + "…"
-    return InputError(f"mathematics {shown!r}: found {found}. To mend it, {hint}.")
 
 
 _STOP = re.compile(r"\}$|&$|\\\\$|\\end\{|\\(?:right|[Bb]igr)(?![A-Za-z])")

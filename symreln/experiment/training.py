@@ -136,8 +136,12 @@ def train_gated(spec: Spec, kappas: Mapping[str, float], **options: Any) -> Trai
     data, settings = spec.dataset.arrays, training_settings(spec)
     if spec.graph is not None:
         return train_gated_network(*data, gated_network(spec.graph), settings, **options)
-    settings, network = _gated_settings(spec, settings), network_of(spec)
-    phases = [*_gated_phases(spec, kappas)]
+    network, slower = network_of(spec), Regime.of(spec).slower
+    # A ReLU network that is linear at half speed is like the linear network of
+    # :mod:`symreln.laws.half_speed`.
+    rate, decay = settings.learning_rate / slower, settings.weight_decay * slower
+    settings = replace(settings, learning_rate=rate, weight_decay=decay)
+    phases = [(step, gated_pathways(spec.during(step), kappas)) for step in (0, *spec.switches)]
     options |= {"training": network.training}
     if len(phases) > 1:
         return _train_phases(*data, phases, settings, **options)
@@ -150,11 +154,6 @@ def train_gated(spec: Spec, kappas: Mapping[str, float], **options: Any) -> Trai
 
 
 # -- gates that switch -----------------------------------------------------------------------------
-
-
-def _gated_phases(spec: Spec, kappas: Mapping[str, float] | None = None) -> tuple[Phase, ...]:
-    """Return the GDLN of every phase of a spec; one phase where no gate switches."""
-    return tuple((step, gated_pathways(spec.during(step), kappas)) for step in (0, *spec.switches))
 
 
 def _train_phases(
@@ -221,20 +220,6 @@ def training_settings(spec: Spec) -> TrainingSettings:
         activation=network.activation,
         weight_decay=float(network.weight_decay),
         batch_size=network.batch_size,
-    )
-
-
-def _gated_settings(spec: Spec, settings: TrainingSettings) -> TrainingSettings:
-    """Return how the GDLN is trained where the network has the given settings.
-
-    As the network, but where that is a ReLU network which is linear at half speed: what it is
-    like is then the linear network of :mod:`symreln.laws.half_speed`.
-    """
-    slower = Regime.of(spec).slower
-    return replace(
-        settings,
-        learning_rate=settings.learning_rate / slower,
-        weight_decay=settings.weight_decay * slower,
     )
 
 
