@@ -84,29 +84,12 @@ class _PythonPrinter(NumPyPrinter):
         return reduce(lambda one, other: f"{self._module}.maximum({one}, {other})", parts)
 
 
-def _statements(
-    exprs: Iterable[Any], printer: Any, form: str
-) -> tuple[list[str], list[str], list[str]]:
-    """Return expressions as text, after statements of what occurs in them more than once.
-
-    Args:
-        exprs: What is computed.
-        printer: SymPy's, of the language.
-        form: How the language names a number, a format of the name and of what it is.
-
-    Returns:
-        Statements that have no time, those that have, and the expressions.
-    """
+def _statements(exprs: Iterable[Any], printer: Any) -> tuple[list[str], list[str]]:
+    """Return statements of what occurs in expressions more than once, and these as text."""
     names = sp.numbered_symbols("_x")
     parts, left = sp.cse(list(map(_in_floats, exprs)), symbols=names, order="none")
-    moving: set[Any] = {TIME}
-    still, timed = list[str](), list[str]()
-    for name, part in parts:
-        own = timed if part.free_symbols & moving else still
-        if own is timed:
-            moving.add(name)
-        own.append(form.format(name, printer.doprint(part)))
-    return still, timed, list(map(printer.doprint, left))
+    named = [f"{name} = {printer.doprint(part)}" for name, part in parts]
+    return named, list(map(printer.doprint, left))
 
 
 def _in_floats(expr: Any) -> Any:
@@ -248,11 +231,13 @@ class _Module:
         """Yield the functions of a strength and of its half-time."""
         assert formula.learned is not None  # the loss has a function of its own
         says, strength = formula.says, _strength(formula.learned)
-        yield self._function(formula.name, says, strength, formula.to_latex())
+        own = self._letters(strength)
+        yield self._function(formula.name, says, [strength], own, formula.to_latex())
         half = replace(formula.learned[1], ops=EVALUATED).half_time
         if half is not None:
             says = f"Steps at which the {says} is half of its plateau"
-            yield self._function(f"{formula.name}_half_time", says, half)
+            name, own = f"{formula.name}_half_time", self._letters(half)
+            yield self._function(name, says, [half], own, timed=False)
 
     def loss(self, derivation: Derivation, formula: Formula) -> str:
         r"""Return the function of the loss, written so that it does not cancel near its end."""
@@ -267,7 +252,7 @@ class _Module:
         terms = [each for each in terms if each != 0] or [sp.S.Zero]
         shown = rf"{formula.symbol}(t) = L_* + \sum \tfrac{{1}}{{2}} n d (s/d - \pi)^2"
         says = f"{formula.says}: the least-squares loss and what n equal modes each have left"
-        return self._sum(LOSS, says, terms, self.formulas.of(LOSS), shown)
+        return self._function(LOSS, says, terms, self.formulas.of(LOSS), shown)
 
     def _never_learned(self, mode: ModeDerivation, count: int, law: Law) -> sp.Expr:
         """Return what those of equal modes leave that a narrow pathway has no units for."""
@@ -288,34 +273,22 @@ class _Module:
         free = expr.free_symbols
         return [each for each in self.formulas.letters.values() if each.symbol in free]
 
-    def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
-        """Return a function of an expression, its common parts named."""
-        still, moving, (result,) = _statements([expr], self.dialect.printer, "{} = {}")
-        result = f"0*{TIME}" if result == "0" and expr.has(TIME) else result  # in t's shape
-        body = [*still, *moving, f"return {result}"]
-        letters = self._letters(expr)
-        return self._written(name, says, letters, body, shown, timed=expr.has(TIME))
-
-    def _sum(
-        self, name: str, says: str, terms: Sequence[Any], letters: list[Letter], shown: str
-    ) -> str:
-        """Return a function of a sum, one term a line."""
-        still, moving, (first, *others) = _statements(terms, self.dialect.printer, "{} = {}")
-        shown_terms = [f"    {first}", *(f"    + {each}" for each in others)]
-        body = [*still, *moving, "return (", *shown_terms, ")"]
-        return self._written(name, says, letters, body, shown, timed=True)
-
-    def _written(
+    def _function(
         self,
         name: str,
         says: str,
+        terms: Sequence[Any],
         letters: list[Letter],
-        body: Iterable[str],
-        shown: str,
+        shown: str = "",
         *,
-        timed: bool,
+        timed: bool = True,
     ) -> str:
-        """Return a function's text."""
+        """Return a function of a sum, one term a line, its common parts named."""
+        body, (first, *others) = _statements(terms, self.dialect.printer)
+        if others:
+            body += ["return (", f"    {first}", *(f"    + {each}" for each in others), ")"]
+        else:
+            body.append(f"return {f'0*{TIME}' if first == '0' else first}")  # in t's shape
         given = [str(TIME)] * timed
         names = [*given, *(each.symbol.name for each in letters)]
         following = list(filter(_follows, letters))
