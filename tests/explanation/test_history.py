@@ -168,16 +168,6 @@ def test_a_wrong_history_is_refused(source: Any, said: str):
     assert all(len(line) < 400 for line in str(error.value).splitlines())
 
 
-@given(st.lists(st.integers(-2, 9), min_size=4, max_size=4) | st.permutations(range(4)))
-@examples(300)
-def test_steps_ascend_or_are_refused(steps: list[int]):
-    if steps[0] >= 0 and steps == sorted(set(steps)):
-        assert read_history(but(steps=steps)).steps.tolist() == steps
-        return
-    with pytest.raises(InputError, match=r"history: steps: found -?\d"):
-        read_history(but(steps=steps))
-
-
 # -- files -----------------------------------------------------------------------------------------
 
 

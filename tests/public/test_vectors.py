@@ -68,16 +68,8 @@ def test_degenerate_modes_are_the_wavelets_of_the_tree():
         _ = derived("xor").modes["pi_1_2"].v
 
 
-def test_json_and_document_have_the_vectors(tmp_path: Path):
-    derivation = derived("contextual-3")
-    derivation.save(tmp_path, ["json", "html", "tex"])
-    content = json.loads((tmp_path / "derivation.json").read_text())
-    for pathway, saved in zip(derivation.pathways, content["pathways"], strict=True):
-        learning = [mode for mode in saved["modes"] if "v" in mode]
-        u, _, v, _ = pathway.to_numpy()
-        for name, exact in (("u", u), ("v", v)):
-            columns = [column for mode in learning for column in mode[name]]
-            np.testing.assert_array_equal(np.array(columns).T, exact)
+def test_a_document_has_the_vectors(tmp_path: Path):
+    derived("contextual-3").save(tmp_path, ["html", "tex"])
     page = (tmp_path / "derivation.html").read_text()
     assert "contexts 3" in page
     assert "squared length" in page

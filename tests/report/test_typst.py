@@ -9,8 +9,7 @@ import typst as package
 
 from symreln.document.document_model import Document, Items, Paragraph, Section, Table, prose
 from symreln.document.escape import code_points, typographic
-from symreln.errors import NotSupportedError
-from symreln.report import formats, typst
+from symreln.report import typst
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
 from tests.report.test_latex import hostile_document
@@ -110,11 +109,3 @@ def test_a_long_table_repeats_its_header_and_keeps_its_rows():
         assert words.count("heading") == 1
         assert words.count("end") == words.count("a") >= 1 or "Claims." in words
         assert words[-1] == "end"
-
-
-def test_a_format_without_its_package_is_refused_with_what_mends_it(monkeypatch):
-    formats.require_formats(("json", "tex", "pdf"))
-    monkeypatch.setattr(formats, "find_spec", lambda name: None)
-    formats.require_formats(("json", "tex"))
-    with pytest.raises(NotSupportedError, match=r"pdf: .*'typst'.*pip install 'symreln\[pdf\]'"):
-        formats.require_formats(("tex", "pdf"))

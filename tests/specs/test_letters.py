@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.document.escape import GREEK
 from symreln.document.symbols import symbol_latex
 from symreln.errors import SpecError
 from symreln.specs.letters import _CALLED, _HEADS, _WORDS, _is_own, written_names
@@ -144,13 +145,5 @@ def _letters(text: str) -> Iterator[str]:
         math = next(filter(None, match.groups()), "")
         math = re.sub(r"\\(?:mathrm|text|operatorname|begin|end|label|ref)\*?\{[^{}]*\}", " ", math)
         for command, letter in re.findall(r"\\([A-Za-z]+)|([A-Za-z])", math):
-            if letter or command in _GREEK:
+            if letter or command in GREEK.values():
                 yield letter or command
-
-
-_GREEK = frozenset(
-    {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"}
-    | {"lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi"}
-    | {"omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi"}
-    | {"Psi", "Omega"}
-)
