@@ -20,7 +20,6 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD, Interval, interval_text, share_text
 from symreln.report.results_folder import write_files
-from symreln.report.validation_json import floor_to_json
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
 from symreln.specs.spec import Spec
@@ -245,6 +244,6 @@ def _json_row(row: SweepRow) -> dict[str, Any]:
         "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
         "metrics": dict.fromkeys(_PAIRS)
         | {pair: asdict(found) for pair, found in row.metrics.items()},
-        "seed_floor": floor_to_json(row.floor),
+        "seed_floor": None if row.floor is None else asdict(row.floor),
         "failure": row.failure or None,
     }

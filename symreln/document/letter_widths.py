@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import zip_longest
 
 from symreln.document.tex import (
     BINARY,
@@ -68,12 +69,9 @@ def aligned_width(lines: tuple[str, ...]) -> float:
 
 
 def _columns(rows: list[list[Row]], style: int, between: float = 0.0) -> float:
-    count = max(map(len, rows))
-    widest = [
-        max(_width(row[place], style) if place < len(row) else 0.0 for row in rows)
-        for place in range(count)
-    ]
-    return sum(widest) + between * (count - 1)
+    widths = [[_width(cell, style) for cell in row] for row in rows]
+    widest = list(map(max, zip_longest(*widths, fillvalue=0.0)))
+    return sum(widest) + between * (len(widest) - 1)
 
 
 def _width(row: Row, style: int) -> float:

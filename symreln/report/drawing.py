@@ -7,10 +7,10 @@ often, which is most of the time that a small figure takes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -26,9 +26,6 @@ from symreln.report.looks import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 TEXT_WIDTH = 6.1  # inches: the text width of the LaTeX page
 LABEL_LENGTH = 32  # letters
@@ -121,15 +118,8 @@ def _style() -> Iterator[None]:
         mpl.rcParams.update(own)
 
 
-def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Run ``draw`` under the common style."""
-
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _style():
-            return draw(*args, **kwargs)
-
-    return drawn
+#: Runs what draws under the common style.
+styled = _style()
 
 
 def legend_below(ax: Axes, *, columns: int = 3) -> None:

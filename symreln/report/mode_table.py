@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields
 from functools import partial
 from pathlib import Path
@@ -125,10 +125,6 @@ class Modes(Sequence[ModeRow]):
         msg = f"modes: found {shown(index)}, which is no mode. {nearest(index, known)}"
         raise InputError(msg)
 
-    def __iter__(self) -> Iterator[ModeRow]:
-        """Return the rows in their order."""
-        return iter(self.rows)
-
     def __len__(self) -> int:
         """Return how many rows there are."""
         return len(self.rows)
@@ -153,8 +149,7 @@ class Modes(Sequence[ModeRow]):
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in self.rows:
-            cells = [getattr(row, name) for name in COLUMNS]
-            writer.writerow(["" if cell is None else cell for cell in cells])
+            writer.writerow([getattr(row, name) for name in COLUMNS])
         if path is not None:
             write_text(Path(path), text.getvalue())
         return text.getvalue()

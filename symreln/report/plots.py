@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +50,6 @@ _MOST_NAMES = 16
 _ROW, _ROWS = 0.17, 3.2  # inches: height of a row of gates, and of all of them at most
 #: Columns of gates over time, and how many runs of them have names.
 _MOMENTS, _RUNS = 120, 6
-_NEAR, _DROP = 0.02, 0.05  # shares of the axes: marks within the first are apart by the second
 TIME = r"time $t$ (full-batch steps)"
 #: As the closed form of L(t) is printed, whatever the training descends.
 LOSS = "loss $L(t)$ (mean over samples)"
@@ -174,13 +174,8 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     """Return runs of equal labels, of the label with the fewest runs (at least 2), or none."""
     found: list[list[tuple[str, int]]] = []
     for name, values in derivation.spec.dataset.labels.items():
-        runs: list[tuple[str, int]] = []
-        for value in values:
-            text = f"{name} {value}"
-            if runs and runs[-1][0] == text:
-                runs[-1] = (text, runs[-1][1] + 1)
-            else:
-                runs.append((text, 1))
+        texts = (f"{name} {value}" for value in values)
+        runs = [(text, len(list(own))) for text, own in groupby(texts)]
         if 2 <= len(runs) <= MOST_GROUPS:
             found.append(runs)
     return min(found, key=len, default=[])
@@ -312,32 +307,6 @@ def loss_curve(
 def loss_panel(curves: Sequence[Curve]) -> Panel:
     """Return losses on a linear scale."""
     return Panel(x=TIME, y=LOSS, curves=tuple(curves))
-
-
-def loss_sketch(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]] = ()) -> Sketch:
-    """Return the figure of losses over time, on a linear and a logarithmic scale.
-
-    Args:
-        curves: What is drawn.
-        drops: When losses first fall, and whose: triangles on the linear panel's axis.
-    """
-    bare = tuple(replace(curve, label="") for curve in curves)
-    logarithmic = Panel(x="", y="loss $L(t)$, logarithmic", curves=bare, log="y")
-    marks = _drop_marks(curves, drops)
-    return Sketch.of("loss", loss_panel([*curves, *marks]), logarithmic, height=2.0)
-
-
-def _drop_marks(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]]) -> Iterator[Curve]:
-    """Yield the times of first drops; those that are near each other stand above each other."""
-    wide = float(curves[0].x[-1] - curves[0].x[0])
-    high = max(float(np.nanmax(curve.y)) for curve in curves)
-    for place, (time, role) in enumerate(drops):
-        below = sum(abs(other - time) <= _NEAR * wide for other, _ in drops[:place])
-        style = {
-            "marker": "^", "markersize": 5, "color": look(role)["color"], "clip_on": False,
-            "markeredgecolor": INK, "markeredgewidth": 0.5, "zorder": 5,
-        }  # fmt: skip
-        yield Curve(x=np.array([time]), y=np.array([_DROP * below * high]), style=style)
 
 
 def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:

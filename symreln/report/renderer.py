@@ -61,15 +61,6 @@ def _kind(block: model.Block) -> str:
     return ""
 
 
-def _anchors(document: model.Document) -> dict[str, Anchor]:
-    """Return the anchor of every label of ``document``."""
-    return {
-        model.label_of(block): anchor
-        for block, anchor in _numbered(document)
-        if anchor and model.label_of(block)
-    }
-
-
 class Renderer:
     """Renders blocks in reading order.
 
@@ -83,9 +74,10 @@ class Renderer:
     """
 
     def __init__(self, source: model.Document) -> None:
-        self.source = source
-        self.anchors = _anchors(source)
-        self._coming = iter([anchor for _, anchor in _numbered(source)])
+        self.source, numbered = source, _numbered(source)
+        labelled = ((model.label_of(block), anchor) for block, anchor in numbered)
+        self.anchors = {label: anchor for label, anchor in labelled if label and anchor}
+        self._coming = iter([anchor for _, anchor in numbered])
 
     def block(self, block: model.Block, depth: int) -> str:
         """Return a block that stands ``depth`` sections deep."""

@@ -30,12 +30,9 @@ _ROUNDING = 1e-12
 
 def _titles(validation: Validation) -> dict[str, str]:
     """Return what every pair of curves is called."""
-    forms, reduction = "closed forms", "integrated reduction"
-    if not validation.numbers.closed:
-        forms = "coupled modes"
     curves = {
-        "closed": forms,
-        "reduced": reduction,
+        "closed": "closed forms" if validation.numbers.closed else "coupled modes",
+        "reduced": "integrated reduction",
         "effective": "effective network",
         "gdln": "GDLN",
         "mean_field": "unreduced effective network",

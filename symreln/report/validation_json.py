@@ -11,7 +11,6 @@ from symreln.base.provenance import library_versions
 from symreln.claims.early import EarlyStrengths
 from symreln.experiment import metrics, strengths
 from symreln.experiment.comparing import PAIRS
-from symreln.experiment.metrics import SeedFloor
 from symreln.experiment.outcome import Validation
 from symreln.experiment.rows import HAND_SET, Row, left_of
 from symreln.experiment.strengths import ModeMeasured
@@ -49,7 +48,7 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         **encode.fields(prediction, "free_constants", "method"),
         "constants": [constant.values() for constant in validation.constants],
         "metrics": dict.fromkeys(PAIRS) | encode(validation.metrics),
-        "seed_floor": floor_to_json(validation.floor),
+        "seed_floor": encode(validation.floor),
         "not_tested": encode(validation.uninformative),
         "intervals": intervals if validation.seeds > 1 else None,
         "diagnosis": [_row(row) for row in validation.diagnosis],
@@ -100,13 +99,6 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
         **_representations(validation, encode),
         "published": _published(validation.published),
     }
-
-
-def floor_to_json(found: SeedFloor | None) -> dict[str, Any] | None:
-    """Return the entry "seed_floor"."""
-    if found is None:
-        return None
-    return {"mean": vars(found.mean), "maximum": vars(found.maximum)}
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,8 @@ import numpy as np
 
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
-from symreln.report.looks import DASHES, Role, line_style, look, points
-from symreln.report.plots import (
-    TIME,
-    loss_curve,
-    loss_sketch,
-    thinned,
-)
+from symreln.report.looks import DASHES, INK, Role, line_style, look, points
+from symreln.report.plots import TIME, loss_curve, loss_panel, thinned
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
 
 if TYPE_CHECKING:
@@ -25,9 +20,20 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
+_NEAR, _DROP = 0.02, 0.05  # shares of the axes: marks within the first are apart by the second
+
+
+#: Curves whose first drops are not marked: they are beside the judged one.
+_BESIDE = ("reduction", "modes")
+
+
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there are some, gates and representations."""
-    law, sketches = validation.law, [_loss_sketch(validation)]
+    drops: list[tuple[float, Role]] = []
+    for _, role, loss, _ in _losses(validation):
+        if role not in _BESIDE and (time := drop_time(loss)) is not None:
+            drops.append((float(time), role))
+    law, sketches = validation.law, [loss_sketch(losses_of(validation), drops)]
     if law is not None:
         sketches.append(gate_law_sketch(law))
     if validation.representations is not None:
@@ -59,14 +65,30 @@ def losses_of(validation: Validation) -> list[Curve]:
     ]
 
 
-def _loss_sketch(validation: Validation) -> Sketch:
-    """Sketch the losses with the times of their first drops."""
-    drops: list[tuple[float, Role]] = []
-    for _, role, loss, _ in _losses(validation):
-        time = drop_time(loss)
-        if time is not None and role not in ("reduction", "modes"):
-            drops.append((float(time), role))
-    return loss_sketch(losses_of(validation), drops)
+def loss_sketch(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]] = ()) -> Sketch:
+    """Return the figure of losses over time, on a linear and a logarithmic scale.
+
+    Args:
+        curves: What is drawn.
+        drops: When losses first fall, and whose: triangles on the linear panel's axis.
+    """
+    bare = tuple(replace(curve, label="") for curve in curves)
+    logarithmic = Panel(x="", y="loss $L(t)$, logarithmic", curves=bare, log="y")
+    marks = _drop_marks(curves, drops)
+    return Sketch.of("loss", loss_panel([*curves, *marks]), logarithmic, height=2.0)
+
+
+def _drop_marks(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]]) -> Iterator[Curve]:
+    """Yield the times of first drops; those that are near each other stand above each other."""
+    wide = float(curves[0].x[-1] - curves[0].x[0])
+    high = max(float(np.nanmax(curve.y)) for curve in curves)
+    for place, (time, role) in enumerate(drops):
+        below = sum(abs(other - time) <= _NEAR * wide for other, _ in drops[:place])
+        style = {
+            "marker": "^", "markersize": 5, "color": look(role)["color"], "clip_on": False,
+            "markeredgecolor": INK, "markeredgewidth": 0.5, "zorder": 5,
+        }  # fmt: skip
+        yield Curve(x=np.array([time]), y=np.array([_DROP * below * high]), style=style)
 
 
 def _losses(validation: Validation) -> Iterator[tuple[str, Role, np.ndarray, np.ndarray | None]]:

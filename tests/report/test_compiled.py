@@ -12,7 +12,7 @@ from symreln.document.document_model import Document, Drawing, Figure, walk
 from symreln.report import latex
 from symreln.report.content import derivation_document
 from symreln.report.latex_style import Style
-from symreln.report.renderer import _anchors
+from symreln.report.renderer import Renderer
 from tests.own_specs import own, path
 from tests.report.latexmk import compiled, needs_latexmk
 from tests.report.sample import document, drawings
@@ -68,7 +68,7 @@ def test_a_derivation_is_within_its_margins_and_numbered_as_its_page(name, tmp_p
     assert mishaps(compiled(source, latex.render(source), tmp_path)) == []
     aux = (tmp_path / "document.aux").read_text()
     given = dict(re.findall(r"\\newlabel\{([^}]+)\}\{\{([^}]*)\}", aux))
-    ours = {label: anchor.number for label, anchor in _anchors(source).items()}
+    ours = {label: anchor.number for label, anchor in Renderer(source).anchors.items()}
     assert {label: given[label] for label in ours} == ours
     # Captions without a label are numbered too: as many as the page has.
     counted = re.findall(r"\\contentsline \{(figure|table)\}\{\\numberline \{(\d+)\}", aux)

@@ -19,7 +19,7 @@ from symreln.document.document_model import (
     walk,
 )
 from symreln.errors import InputError
-from symreln.report.renderer import _anchors
+from symreln.report.renderer import Renderer
 from tests.report.sample import document
 
 
@@ -75,7 +75,7 @@ def test_sections_nest_three_deep():
 
 
 def test_numbers_follow_reading_order():
-    assert {label: anchor.text for label, anchor in _anchors(document()).items()} == {
+    assert {label: anchor.text for label, anchor in Renderer(document()).anchors.items()} == {
         "sec:setting": "Section 1",
         "eq:blocks": "(1)",
         "sec:gates": "Section 1.1",

@@ -13,8 +13,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from symreln.report.drawing import drawing
 from symreln.report.figures import draw_panels
 from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, line_style, look
-from symreln.report.plots import loss_curve, loss_sketch
+from symreln.report.plots import loss_curve
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
+from symreln.report.validation_plots import loss_sketch
 from tests.cases import derived
 from tests.report.corpus import HOSTILE
 

@@ -15,7 +15,7 @@ from symreln.document.document_model import (
 )
 from symreln.document.escape import text_in_math
 from symreln.report import latex
-from symreln.report.renderer import _anchors
+from symreln.report.renderer import Renderer
 from tests.report.corpus import HOSTILE
 from tests.report.latexmk import compiled, needs_latexmk
 from tests.report.sample import document
@@ -121,4 +121,4 @@ def test_tables_without_a_caption_take_no_number(tmp_path):
     log = compiled(source, latex.render(source), tmp_path)
     assert r"\newlabel{tab:named}{{1}" in (tmp_path / "document.aux").read_text()
     assert "same identifier" not in log
-    assert _anchors(source)["tab:named"].number == "1"
+    assert Renderer(source).anchors["tab:named"].number == "1"

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.document.document_model import Content
     from symreln.experiment.confront import Validation
-    from symreln.specs.spec import NetworkSpec
 
 #: Names of a network's settings, in the order of the table.
 _SETTINGS = {
@@ -102,20 +101,16 @@ def _settings_of(
     for name, value in spec.dataset.options.items():
         yield f"dataset: {name}", sizes.get(name, typeset(value))
     if spec.network is not None:
-        yield from _settings(spec.network)
+        shown = {key: getattr(spec.network, key) for key in _SETTINGS if key in spec.network.keys}
+        shown["loss"] = f"{spec.network.loss} over samples, full batch"
+        for key, value in shown.items():
+            yield (
+                _SETTINGS[key],
+                Code(written(value)) if isinstance(value, Fraction) else str(value),
+            )
     if validation is not None:
         yield "units of a pathway of the GDLN", _pathway_units(validation)
         yield "seeds", f"{validation.seeds} of each kind, random streams from {validation.rng}"
-
-
-def _settings(network: NetworkSpec) -> list[tuple[Content, ...]]:
-    """Return (name, value) of all settings."""
-    shown = {key: getattr(network, key) for key in _SETTINGS if key in network.keys}
-    shown["loss"] = f"{network.loss} over samples, full batch"
-    return [
-        (_SETTINGS[key], Code(written(value)) if isinstance(value, Fraction) else str(value))
-        for key, value in shown.items()
-    ]
 
 
 def _pathway_units(validation: Validation) -> str:

@@ -70,22 +70,17 @@ def _lemma_proof() -> Theorem:
 
 
 def _stage(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+    level = stage.verdict.level.value
     several = len(derivation.stages) > 1
-    name = (
-        f"Stage {stage.stage}: {stage.verdict.level.value}"
-        if several
-        else (stage.verdict.level.value.capitalize())
-    )
-    blocks: list[Block] = [
+    return [
         Theorem(
             kind="Proposition",
-            title=name,
+            title=f"Stage {stage.stage}: {level}" if several else level.capitalize(),
             label=f"thm:stage{stage.stage}",
             blocks=(Items(tuple(_as_content(reason) for reason in stage.verdict.reasons)),),
         ),
         Theorem(kind="Proof", blocks=tuple(_proof(derivation, stage))),
     ]
-    return blocks
 
 
 #: The witness inside a reason: the table of witnesses sets it as mathematics.
