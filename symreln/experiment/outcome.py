@@ -28,7 +28,7 @@ from symreln.experiment.predictions import Predictions
 from symreln.experiment.rows import FLOOR, PUBLISHED_ROWS, Row, named
 from symreln.experiment.strengths import ModeMeasured, measured_strengths
 from symreln.experiment.uninformative import Uninformative
-from symreln.experiment.units_met import UnitsMet
+from symreln.experiment.units_met import UnitsMet, met_looks
 from symreln.experiment.verdicts import (
     Verdict,
     gates_verdict,
@@ -101,7 +101,8 @@ class Validation(Immutable, Predictions):
     @cached_property
     def met(self) -> UnitsMet | None:
         """Whether units are where the effective network has them; None where gates are given."""
-        return UnitsMet.of(self.numbers, self.network)
+        looks = met_looks(self.numbers)
+        return UnitsMet.of(self.numbers, self.network, looks) if looks else None
 
     @cached_property
     def gdln_alignment(self) -> tuple[PathwayAlignment, ...]:

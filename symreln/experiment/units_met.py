@@ -19,6 +19,8 @@ from symreln.claims.rules import rule_of
 from symreln.networks.nearest_gates import nearest_gates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symreln.claims.derivation import Derivation
     from symreln.effective.network import EffectiveNetwork, Look
     from symreln.train.run import TrainingRun
@@ -55,15 +57,17 @@ class UnitsMet:
         return f"step {self.steps[at]}{chance}"
 
     @classmethod
-    def of(cls, numbers: Derivation, network: TrainingRun | None) -> UnitsMet | None:
-        """Return the distances; None where gates are given, or where nothing was recorded.
+    def of(
+        cls, numbers: Derivation, network: TrainingRun | None, looks: Mapping[int, Look]
+    ) -> UnitsMet | None:
+        """Return the distances; None where nothing was recorded.
 
         Args:
-            numbers: Without free parameters.
-            network: The trained networks, with ``"gate_maps"`` at the steps of :func:`met_looks`.
+            numbers: Without free parameters, with gates from the data.
+            network: The trained networks, with ``"gate_maps"`` at the steps of the looks.
+            looks: :func:`met_looks`.
         """
-        looks = met_looks(numbers)
-        if not looks or network is None or "gate_maps" not in network.snapshots:
+        if network is None or "gate_maps" not in network.snapshots:
             return None
         places = {step: place for place, step in enumerate(network.snapshot_steps) if step in looks}
         if not places:

@@ -98,7 +98,7 @@ def _folded(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     solutions = formula_blocks(formulas_later(derivation), notation)
     if solutions:
         yield Details(summary="Closed forms of the other modes", blocks=tuple(solutions))
-    for stage in derivation.stages:
+    for stage in () if derivation.closed else derivation.stages:
         system = written_system(derivation, stage)
         if system is not None and len(system.lines) > FIRST_EQUATIONS:
             yield Details(summary=f"The system of stage {stage.stage}", blocks=(system,))

@@ -204,13 +204,14 @@ def _number(number: AlgebraicNumber | None, notation: Notation, name: str) -> Co
 
 def _plateau(group: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> Content:
     """Return where a strength grows to: that of the pathway alone where modes do not close."""
+    if mode.strength is not None:
+        plateau = group.renamed(mode, mode.strength.plateau)
+        return Math(r"\infty" if plateau is sp.oo else notation.latex(plateau))
     d = mode.d if mode.d_eff is None else mode.d_eff
-    if mode.strength is None and d is not None and not (mode.s.parameters or d.parameters):
+    if d is not None and not (mode.s.parameters or d.parameters):
         return _constant_plateau(mode.s, d, notation)
     height = group.height(mode, notation.symbols)
-    if height is None:
-        return NONE
-    return Math(r"\infty" if height is sp.oo else notation.latex(height))
+    return NONE if height is None else Math(notation.latex(height))
 
 
 def _constant_plateau(s: AlgebraicNumber, d: AlgebraicNumber, notation: Notation) -> Content:

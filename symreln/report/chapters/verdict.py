@@ -33,16 +33,16 @@ def verdict_chapter(derivation: Derivation) -> Section:
             "Assumption 2.1.1 of [@Jarvis2025] asks that the correlations of the pathways be "
             "mutually diagonalisable. It is decided here by exact identities, stage by stage."
         ),
-        _lemma(),
-        _lemma_proof(),
+        *_LEMMA,
     ]
     for stage in derivation.stages:
         blocks += _stage(derivation, stage)
     return Section(title="Verdict and proof", blocks=tuple(blocks), label="sec:verdict")
 
 
-def _lemma() -> Theorem:
-    return Theorem(
+#: When a joint basis exists, with its proof.
+_LEMMA = (
+    Theorem(
         kind="Lemma",
         label="thm:commute",
         blocks=(
@@ -52,11 +52,8 @@ def _lemma() -> Theorem:
                 r"$\Sigma^{x} M = M \Sigma^{x}$ for $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$."
             ),
         ),
-    )
-
-
-def _lemma_proof() -> Theorem:
-    return Theorem(
+    ),
+    Theorem(
         kind="Proof",
         blocks=(
             say(
@@ -66,7 +63,8 @@ def _lemma_proof() -> Theorem:
                 r"$s_i = 0$ gives $\Sigma^{yx} v_i = 0$."
             ),
         ),
-    )
+    ),
+)
 
 
 def _stage(derivation: Derivation, stage: StageDerivation) -> list[Block]:
