@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation
     from symreln.experiment.representation import RepresentationComparison
-    from symreln.specs.spec import Spec
 
 
 @record(eq=False)
@@ -308,8 +307,11 @@ class Validation(Immutable, Predictions):
     def published(self) -> tuple[Row, ...]:
         """What is published for the same experiment, for a ready-made spec as it is."""
         spec = self.derivation.spec
-        rows = PUBLISHED_ROWS.get(spec.source, ())
-        return rows if rows and _is_ready_made(spec) else ()
+        if not (rows := PUBLISHED_ROWS.get(spec.source, ())):
+            return ()
+        original = load(spec.source)  # no override, no file of the same name
+        same = replace(spec, title=original.title, validation=original.validation) == original
+        return rows if same else ()
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -332,9 +334,3 @@ class Validation(Immutable, Predictions):
             pair: tuple(dict.fromkeys(row.assumption for row in named(rows)))
             for pair, rows in self.failing.items()
         }
-
-
-def _is_ready_made(spec: Spec) -> bool:
-    """Whether the experiment is the ready-made one: no override, no file of the same name."""
-    original = load(spec.source)
-    return replace(spec, title=original.title, validation=original.validation) == original

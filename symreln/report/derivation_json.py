@@ -12,7 +12,7 @@ from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.certificate.texts import Texts
 from symreln.report.encode import Encoder
-from symreln.specs.spec import NetworkSpec, Spec
+from symreln.specs.spec import Spec
 from symreln.specs.written_spec import values_of
 from symreln.verifier.folder import sealed_json
 
@@ -23,7 +23,7 @@ _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
 def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec, proof = derivation.spec, derivation.ask(certificate)
-    encode, data = Encoder.of(spec), spec.dataset
+    encode, data, network = Encoder.of(spec), spec.dataset, spec.network
     content = {
         "format": FORMAT,
         "title": spec.title,
@@ -37,7 +37,11 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
             "outputs": data.n_y,
             "description": data.description,
         },
-        "network": None if spec.network is None else _network(spec.network, data.samples, encode),
+        "network": network
+        and {
+            **encode.fields(network, *network.keys),
+            "tau": encode(Scalar.of(network.tau(data.samples))),
+        },
         **{key: encode(found) for key, found in found_values(derivation)},
         "steps": encode(derivation.steps),
         "spec": values_of(spec),
@@ -45,11 +49,6 @@ def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
         "versions": library_versions(),
     }
     return sealed_json(content, proof)
-
-
-def _network(network: NetworkSpec, samples: int, encode: Encoder) -> dict[str, Any]:
-    tau = encode(Scalar.of(network.tau(samples)))
-    return {**encode.fields(network, *network.keys), "tau": tau}
 
 
 def _data(spec: Spec) -> dict[str, Any]:

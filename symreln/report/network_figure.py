@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.networks.gdln import Network
-    from symreln.networks.parts import Edge, Gain, Node
+    from symreln.networks.parts import Edge, Node
 
 #: Samples up to which a gate is drawn sample by sample.
 MOST_SAMPLES = 64
@@ -93,24 +93,16 @@ def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
     if node.gate is None:
         return
     left, low = x - WIDTH / 2, y - HEIGHT / 2 - STRIP - 0.05
-    letters = "".join(map(_letter, node.gate))
-    if len(letters) > MOST_SAMPLES:  # a cell of several samples is open where one of them is
-        step = -(-len(letters) // MOST_SAMPLES)
-        cells = (letters[k : k + step] for k in range(0, len(letters), step))
-        letters = "".join("1" if "1" in c else "g" if "g" in c else "0" for c in cells)
-    wide = WIDTH / len(letters)
-    shades = {"0": GROUND, "g": FAINT, "1": INK}
-    for k, letter in enumerate(letters):
-        cell = Rectangle(
-            (left + k * wide, low), wide, STRIP, facecolor=shades[letter], linewidth=0, zorder=3
-        )
-        ax.add_patch(cell)
+    opened = [(gain != 0) + (gain == 1) for gain in node.gate]
+    step = -(-len(opened) // MOST_SAMPLES)
+    # A cell of several samples is open where one of them is.
+    cells = [max(opened[k : k + step]) for k in range(0, len(opened), step)]
+    wide = WIDTH / len(cells)
+    for k, cell in enumerate(cells):
+        style = {"facecolor": (GROUND, FAINT, INK)[cell], "linewidth": 0, "zorder": 3}
+        ax.add_patch(Rectangle((left + k * wide, low), wide, STRIP, **style))
     frame = Rectangle((left, low), WIDTH, STRIP, fill=False, edgecolor=INK, linewidth=0.4, zorder=4)
     ax.add_patch(frame)
-
-
-def _letter(gain: Gain) -> str:
-    return "0" if gain == 0 else "1" if gain == 1 else "g"
 
 
 def _arrow(

@@ -69,11 +69,6 @@ def data_chapter(derivation: Derivation, notation: Notation) -> Section:
     return Section(title="Data, pathways and modes", blocks=tuple(blocks), label="sec:data")
 
 
-def _projector(spec: Spec) -> str:
-    """Return the LaTeX of the projector off boundary samples, empty where there are none."""
-    return r"\Pi_p " if any(pathway.boundary for pathway in spec.pathways) else ""
-
-
 def _pathway_table(derivation: Derivation) -> Table:
     """Return the pathways; gates of paths are those of their nodes, which the graph shows."""
     spec = derivation.spec
@@ -145,9 +140,10 @@ def _short(text: str) -> str:
 
 def _correlations(derivation: Derivation) -> list[Block]:
     """Say which correlations pathways see; the matrices are folded."""
-    projector = _projector(derivation.spec)
-    gains = any(pathway.has_gains for pathway in derivation.spec.pathways)
-    seen = ", off what its boundary samples (/ in the gate) span" * bool(projector)
+    pathways = derivation.spec.pathways
+    gains = any(pathway.has_gains for pathway in pathways)
+    boundary = any(pathway.boundary for pathway in pathways)
+    seen = ", off what its boundary samples (/ in the gate) span" * boundary
     blocks: list[Block] = [
         say(
             f"Pathway $p$ sees the inputs $X_p$ of its mask $I_p$ on its open samples{seen}, and 0 "

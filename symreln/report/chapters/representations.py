@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symreln.document.document_model import Block, Figure, Math, Paragraph, Section, Table, prose
+from symreln.document.document_model import Figure, Math, Paragraph, Section, Table, prose
 from symreln.document.typeset import say
 from symreln.experiment.representation import RepresentationComparison
 
@@ -15,7 +15,7 @@ NAME = "representations"
 def representation_chapter(found: RepresentationComparison, network_name: str) -> Section:
     """Return the chapter on the similarity of samples to the hidden layer."""
     names = {"relu": network_name, "gdln": "GDLN"}
-    blocks: list[Block] = [
+    blocks = (
         _matrices() if found.by_matrices else _modes(),
         _table(found, names),
         Figure(
@@ -34,8 +34,8 @@ def representation_chapter(found: RepresentationComparison, network_name: str) -
             ),
             alt="Agreement of predicted and trained similarities over time.",
         ),
-    ]
-    return Section(title="Representations", blocks=tuple(blocks), label="sec:representations")
+    )
+    return Section(title="Representations", blocks=blocks, label="sec:representations")
 
 
 def _modes() -> Paragraph:
