@@ -10,7 +10,7 @@ from symreln.base.records import record
 from symreln.claims.prediction import closed_forms
 from symreln.effective.network import monte_carlo_error
 from symreln.experiment.closed import predict_aligned
-from symreln.experiment.metrics import Distance, Interval, compare, exactly, mutual_distance
+from symreln.experiment.metrics import Distance, Interval, compare, mutual_distance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,13 +38,11 @@ class CurvePair:
         first: Curve A: one row for a prediction, else one a seed, shape (rows, steps).
         second: Curve B, whose first loss is the unit: one row a seed, shape (seeds, steps).
         error: Monte Carlo error of a predicted curve A: radius of its 95 % interval over L(0).
-        exact: Whether nothing random enters curve B, so that its one row is all that there is.
     """
 
     first: np.ndarray
     second: np.ndarray
     error: float = 0.0
-    exact: bool = False
 
     def comparison(self) -> Distance[Any]:
         """Return the metrics of the means."""
@@ -56,8 +54,6 @@ class CurvePair:
         Args:
             rng: Seed of the resampling.
         """
-        if self.exact:
-            return exactly(self.comparison())
         return mutual_distance(self.first, self.second, rng, self.error)
 
 

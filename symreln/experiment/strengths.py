@@ -105,7 +105,11 @@ class ModeMeasured:
         found = [_crossing(self.steps, curve, level) for curve in self.measured]
         if predicted is None or any(each is None for each in found):
             return alone(None)
-        return _mean_interval(predicted - np.array(found, dtype=float))
+        errors = predicted - np.array(found, dtype=float)
+        mean, radius = float(errors.mean()), _radius(errors, LEVEL)
+        if radius is None:
+            return alone(mean)
+        return Interval(value=mean, low=mean - float(radius), high=mean + float(radius))
 
 
 def measured_strengths(
@@ -183,18 +187,6 @@ def _radius(values: np.ndarray, level: float) -> np.ndarray | None:
         return None
     quantile = float(stdtrit(seeds - 1, (1 + level) / 2))
     return quantile * values.std(axis=0, ddof=1) / np.sqrt(seeds)
-
-
-def _mean_interval(values: np.ndarray) -> Interval:
-    """Return the mean with Student's interval for it; no ends for one value.
-
-    Args:
-        values: One a network, shape (seeds,).
-    """
-    mean, radius = float(values.mean()), _radius(values, LEVEL)
-    if radius is None:
-        return alone(mean)
-    return Interval(value=mean, low=mean - float(radius), high=mean + float(radius))
 
 
 def _crossing(steps: tuple[int, ...], curve: np.ndarray, level: float) -> float | None:

@@ -82,7 +82,7 @@ def _row(row: Row) -> str:
     """Return a row as one element."""
     drawn = [_scripted(atom, before) for before, atom in zip((None, *row), row, strict=False)]
     for place in reversed(range(len(row))):
-        if _is_function(row[place]):
+        if row[place].name == r"\operatorname" or row[place].name[1:] in FUNCTIONS:
             _set_off(drawn, row, place)
     return drawn[0] if len(drawn) == len(row) == 1 else f"<mrow>{''.join(drawn)}</mrow>"
 
@@ -93,10 +93,6 @@ def _set_off(drawn: list[str], row: Row, place: int) -> None:
         drawn[place] += "<mo>\N{FUNCTION APPLICATION}</mo>" + _THIN * _is_ordinary(row[place + 1])
     if place and _is_ordinary(row[place - 1], closing=True):
         drawn[place] = _THIN + drawn[place]
-
-
-def _is_function(atom: Atom) -> bool:
-    return atom.name == r"\operatorname" or atom.name[1:] in FUNCTIONS
 
 
 def _is_ordinary(atom: Atom, *, closing: bool = False) -> bool:

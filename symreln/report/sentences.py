@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
 from symreln.experiment import rows
+from symreln.experiment.comparing import is_aligned
 from symreln.experiment.metrics import METRICS, share_text
 from symreln.experiment.rows import FLOOR, PUBLISHED, Row, left_of, named
 from symreln.report.summary import short
@@ -53,19 +54,14 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (what is compared or replaced, every metric) as text, a line of the table each."""
     names = _titles(validation)
     for row in validation.rows:
-        if _is_repeated(validation, row.pair):
-            continue
+        if row.pair.startswith(f"{validation.judged}_vs_") and not is_aligned(row.pair):
+            continue  # the judged pair under a second name
         cells = [_largest(row, validation.tolerance)]
         for metric in METRICS[1:]:
             value = None if row.distance is None else getattr(row.distance, metric.name).value
             unknown = value is None and (row.distance is None or row.pair == PUBLISHED)
             cells.append("–" if unknown else metric.shown(value))
         yield (_title(validation, row, names), *cells)
-
-
-def _is_repeated(validation: Validation, pair: str) -> bool:
-    """Return whether a pair is the judged one under a second name."""
-    return pair.startswith(f"{validation.judged}_vs_") and not pair.endswith("_aligned")
 
 
 def _title(validation: Validation, row: Row, names: dict[str, str]) -> str:

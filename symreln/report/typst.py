@@ -151,13 +151,9 @@ class _TypstRenderer(Renderer):
         sources = self.source.bibliography
         items = []
         for entry in sources:
-            url = (
-                f" #link({_str(entry.url)})[{self._code(model.Code(entry.url))}]"
-                if entry.url
-                else ""
-            )
+            link = self._link(model.Link(model.Code(entry.url), entry.url)) if entry.url else ""
             place = f"#anchor({_str(_cited(entry.key))})"
-            items.append(f"[{place}{self.inline(entry.content)}{url}]")
+            items.append(f"[{place}{self.inline(entry.content)}{' ' * bool(link)}{link}]")
         head = '#heading(level: 1)[References]\n\n#enum(numbering: "[1]")'
         return head + "".join(items) if items else ""
 

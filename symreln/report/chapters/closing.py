@@ -114,16 +114,12 @@ def _settings_of(
 
 
 def _pathway_units(validation: Validation) -> str:
-    if validation.gdln.weights:
-        pathways = validation.derivation.spec.pathways
-        units = [layers.w1.shape[1] for layers in validation.gdln.weights]
-        return _units_text(dict(zip((p.name for p in pathways), units, strict=True)))
-    units = validation.derivation.known.units
-    return "none" if units is None else f"{validation.gdln.matrices[0].shape[1]} a layer"
-
-
-def _units_text(units: dict[str, int]) -> str:
     """Return how many units pathways have, with their names where they differ."""
+    gdln, names = validation.gdln, [p.name for p in validation.derivation.spec.pathways]
+    if not gdln.weights:
+        none = validation.derivation.known.units is None
+        return "none" if none else f"{gdln.matrices[0].shape[1]} a layer"
+    units = dict(zip(names, (layers.w1.shape[1] for layers in gdln.weights), strict=True))
     counts = sorted(set(units.values()))
     if len(counts) == 1:
         return str(counts[0])

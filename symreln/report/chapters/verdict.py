@@ -17,9 +17,8 @@ from symreln.document.document_model import (
     prose,
 )
 from symreln.document.typeset import say, typeset
-from symreln.document.words import Notation, number_cell, scalar_latex
+from symreln.document.words import Notation, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
 from symreln.verdict.judge import Level
 
 #: Pathways that get a line each.
@@ -131,7 +130,7 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
 
 
 def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table:
-    values = derivation.spec.values
+    values, notation = derivation.spec.values, Notation.of(derivation.spec)
     rows = []
     for pathway in broken:
         found = pathway.spectrum.commutator
@@ -144,7 +143,7 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
             (
                 f"{pathway.number}, {pathway.name}",
                 Math(rf"[M, \Sigma^{{x}}]_{{{found.row + 1},{found.column + 1}}}"),
-                _witness(found.value, derivation),
+                Math(scalar_latex(found.value, notation)),
                 norm.scientific(values, 3) if norm.has_value(values) else unknown,
             )
         )
@@ -162,13 +161,6 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
         + more * (left_out > 0),
         alignment="lccr",
     )
-
-
-def _witness(value: Scalar, derivation: Derivation) -> Content:
-    notation = Notation.of(derivation.spec)
-    if value.parameters:
-        return number_cell(AlgebraicNumber.rational(value), notation)
-    return Math(scalar_latex(value, notation))
 
 
 def _symmetry(stage: StageDerivation) -> Block:
