@@ -104,10 +104,6 @@ def derivation_chapters(
         validation: What training showed, or None.
         drawn: Names of the figures that there will be.
     """
-    return with_drawn(_chapters(derivation, validation), drawn)
-
-
-def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
     notation = Notation.of(derivation.spec)
     method = None if validation is None else validation.prediction.method
     figures: tuple[Block, ...] = (_modes_figure(derivation, method),)
@@ -117,7 +113,7 @@ def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Bl
         from symreln.report.chapters.agreement import agreement_chapters, loss_figure
 
         figures, trained = (loss_figure(validation), *figures), agreement_chapters(validation)
-    return (
+    chapters = (
         result_chapter(derivation, validation, figures, notation),
         data_chapter(derivation, notation),
         verdict_chapter(derivation),
@@ -126,6 +122,7 @@ def _chapters(derivation: Derivation, validation: Validation | None) -> tuple[Bl
         *trained,
         closing_chapter(derivation, validation),
     )
+    return with_drawn(chapters, drawn)
 
 
 def whole_document(
