@@ -176,18 +176,12 @@ def trained(derivation: sr.Derivation) -> np.ndarray:
 
 def test_what_drives_nothing_at_the_declared_values_drives_nothing():
     """Of other values the output of the later pathway is one that the earlier one learns too."""
-    data = {
-        "X": [[1, 1, 1]],
-        "Y": [[2, 2, 2], ["c", "c - 2", "c - 1"]],
-        "labels": {"context": [1, 2, 3]},
-    }
-    later = {"name": "first", "gate": "context == 1", "outputs": [1], "stage": 2}
-    network = {"hidden": 100, "init_std": "1/10000", "learning_rate": "1/1000", "steps": 10}
+    y = [[2, 2, 2], ["c", "c - 2", "c - 1"]]
+    paths = path("common"), path("first", [1, 0, 0], outputs=[1], stage=2)
 
     def at(value: str) -> sr.Derivation:
-        asked = {"dataset": data, "parameters": {"c": {"value": value}}}
-        asked |= {"pathway": [{"name": "common"}, later], "network": network}
-        return sr.derive(sr.load(asked | {"network": network | {"activation": "linear"}}))
+        given = {"parameters": {"c": {"value": value}}, "network": LINEAR}
+        return sr.derive(sr.load(own([[1, 1, 1]], y, *paths, **given)))
 
     free, driven = (ModeLaws.of(at(value))["pi_2_1"] for value in ("1", "3/2"))
     assert isinstance(at("1").drivers["pi_2_1"], Driver)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-import numpy as np
 import pytest
 
 from symreln.errors import InputError
@@ -64,19 +63,6 @@ def test_inverse() -> None:
         assert a @ inverse(a) == one
         assert inverse(a) @ a == one
     assert done > 30
-
-
-def test_rank_against_numpy_at_a_generic_point() -> None:
-    for seed in range(60):
-        random = Random(seed)
-        names = ((), ("c",), ("a", "b"))[seed % 3]
-        inner = random.randint(1, 3)
-        left = parametric_matrix(random, random.randint(1, 4), inner, names)
-        right = parametric_matrix(random, inner, random.randint(1, 4), names)
-        a = left @ right
-        # Small numbers at a point without meaning: its rank is the generic one.
-        point = {name: Fraction(17, 13 + index) for index, name in enumerate(names)}
-        assert rank(a) == np.linalg.matrix_rank(a.substitute(point).to_numpy()), seed
 
 
 # -- polynomials ----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from tests.cli.command import command
 X = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
 Y = np.array([1.0, -1, -1, 1])
 HIDDEN, RATE, STEPS, EVERY = 60, 0.05, 1201, 20
+GIVEN = sr.network(hidden=HIDDEN, init_std="1/1000", learning_rate=RATE, steps=STEPS, loss="mean")
 
 
 def trained(x, y, *, hidden=HIDDEN, rate=RATE, steps=STEPS, std=1e-3, biased=False, batch=None):
@@ -99,10 +100,7 @@ def test_the_rate_is_measured(explained, history):
     assert told["rate"]["value"] == pytest.approx(RATE, rel=1e-4)
     assert told["rate"]["off"] < 1e-6
     assert told["free_constants"] == 2
-    given = sr.network(
-        hidden=HIDDEN, init_std="1/1000", learning_rate=RATE, steps=STEPS, loss="mean"
-    )
-    assert sr.explain(history, X, Y, network=given).to_json()["free_constants"] == 0
+    assert sr.explain(history, X, Y, network=GIVEN).to_json()["free_constants"] == 0
 
 
 def test_a_spec_of_data_alone_needs_no_network(explained, history, tmp_path, monkeypatch):
@@ -188,10 +186,9 @@ def test_a_late_recording_is_said(explained, history):
 def test_a_scale_that_is_not_the_initial_one_is_said(explained, history):
     """Outputs are small yet; the theory of the same weights at step 0 is early."""
     late = {name: rows[2:] for name, rows in history.items()}
-    given = sr.network(hidden=HIDDEN, init_std="1/1000", learning_rate=RATE, steps=STEPS)
     lines = [*sr.explain(late, X, Y).lines()]
     assert any("their scale is that of step 40" in line for line in lines)
-    for other in (explained, sr.explain(late, X, Y, network=given)):
+    for other in (explained, sr.explain(late, X, Y, network=GIVEN)):
         assert not any("initial weights are not seen" in line for line in other.lines())
 
 
@@ -306,9 +303,7 @@ def test_mini_batches_are_what_is_left():
 
 
 def test_a_rate_that_is_given_is_the_one_that_is_replayed(history):
-    given = sr.network(
-        hidden=HIDDEN, init_std="1/1000", learning_rate=RATE / 2, steps=STEPS, loss="mean"
-    )
+    given = {**GIVEN, "learning_rate": RATE / 2}
     told = sr.explain(history, X, Y, network=given).to_json()
     assert told["rate"]["measured"] == pytest.approx(RATE, rel=1e-4)
     assert told["replay"][-1]["max_abs_over_initial"] > 0.3

@@ -39,24 +39,6 @@ def test_what_is_wrong_is_said(nodes: tuple[Node, ...], arrows: tuple[Edge, ...]
     assert message in str(caught.value)
 
 
-def test_pathways_are_the_gated_paths():
-    nodes = (
-        IN,
-        OUT,
-        Node(name="h", size=3, gate=(1, 1, 0)),
-        Node(name="k", size=2, gate=(0, 1, 1)),
-    )
-    graph = Network(nodes=nodes, edges=edges("xh", "xk", "hk", "hy", "ky", "xy"))
-    found = {graph.name(path): path.gate for path in graph.paths(3)}
-    assert found == {
-        "x → h → k → y": (0, 1, 0),
-        "x → h → y": (1, 1, 0),
-        "x → k → y": (0, 1, 1),
-        "x → y": (1, 1, 1),
-    }
-    assert graph.depth == 3
-
-
 def test_parallel_edges_are_two_pathways_by_their_names():
     graph = Network(
         nodes=(IN, OUT),

@@ -12,19 +12,15 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError, SymrelnError
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 
-TABLES = {
-    "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"context": [1, 2]}},
-    "pathway": [{"name": "all"}],
-    "network": LINEAR | {"hidden": 4, "init_std": "1/10", "learning_rate": "1/10", "steps": 5},
-}
+NETWORK = LINEAR | {"hidden": 4, "init_std": "1/10", "learning_rate": "1/10", "steps": 5}
 FIRST, SECOND = [["1/100", "0"], ["0", "1/100"]], [["1/100", "0"], ["0", "-1/100"]]
 
 
 @lru_cache(maxsize=1)
 def derived() -> Derivation:
-    return sr.derive(sr.load(TABLES))
+    return sr.derive(sr.load(own([[1, 0], [0, 1]], [[3, 0], [0, 2]], network=NETWORK)))
 
 
 @lru_cache(maxsize=1)

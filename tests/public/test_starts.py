@@ -10,6 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.errors import InputError
+from tests.own_specs import CHAIN, own
 
 README = {"parameters.Delta.value": "1/2", "network.hidden": 200, "network.init_std": "1/10000"}
 TIMES = np.arange(0, 1500, 30.0)
@@ -84,26 +85,20 @@ def test_a_start_is_a_number_above_0(value: object):
 
 
 DEEP = {
-    "three": {"layers": 3, "init_std": "3/100"},
-    "seven, given": {"layers": 7, "strength0": "1/50"},
-    "three, a parameter": {"layers": 3, "init_std": "1/10", "parameter": 1},
+    "three": (2, {"layers": 3, "init_std": "3/100"}),
+    "seven, given": (2, {"layers": 7, "strength0": "1/50"}),
+    "three, a parameter": ("c", {"layers": 3, "init_std": "1/10"}),
 }
 
 
 @pytest.mark.parametrize("name", DEEP)
 def test_three_and_more_layers_have_numbers_in_all_ways(name: str):
     """t(π) inverted, from the start that validation follows single modes for; its constants too."""
-    keys = dict(DEEP[name])
-    size = "c" if keys.pop("parameter", 0) else "2"
-    network = {"hidden": 30, "init_std": "1/20", "learning_rate": "1/40", "steps": 400}
-    spec = {
-        "dataset": {"X": [[1, 1], [1, -1]], "Y": [[size, size], [1, -1]]},
-        "pathway": [{"name": "all"}],
-        "network": network | {"activation": "linear"} | keys,
-    }
-    if size == "c":
-        spec["parameters"] = {"c": {"positive": True, "value": "3/2"}}
-    derivation = sr.derive(sr.load(spec))
+    size, keys = DEEP[name]
+    network = CHAIN | {"hidden": 30, "init_std": "1/20", "learning_rate": "1/40", "steps": 400}
+    given = {"c": {"positive": True, "value": "3/2"}} if size == "c" else {}
+    x, y = [[1, 1], [1, -1]], [[size, size], [1, -1]]
+    derivation = sr.derive(sr.load(own(x, y, parameters=given, network=network | keys)))
     prediction = derivation.evaluate()
     first, loss = prediction.modes[0], prediction.loss
     assert loss[-1] < 0.2 * loss[0]
@@ -111,8 +106,8 @@ def test_three_and_more_layers_have_numbers_in_all_ways(name: str):
     assert np.abs(strength - first.best).max() < 1e-9 * first.plateau
     assert np.abs(derivation.to_numpy("loss")(prediction.times) - loss).max() < 1e-9 * loss[0]
     times, drawn = derivation.plot().figure.axes[1].lines[0].get_data()
-    own = derivation.evaluate(np.asarray(times)).loss
-    assert np.abs(np.asarray(drawn, float) - own).max() < 1e-9 * loss[0]
+    found = derivation.evaluate(np.asarray(times)).loss
+    assert np.abs(np.asarray(drawn, float) - found).max() < 1e-9 * loss[0]
     outputs = derivation.predict([0, 399]).values[-1]
     goal = np.array(derivation.at_values.spec.dataset.targets.to_numpy()).T
     assert 0.5 * np.mean(np.sum((outputs - goal) ** 2, axis=1)) == pytest.approx(loss[-1])

@@ -19,8 +19,6 @@ from symreln.document.document_model import (
     walk,
 )
 from symreln.errors import InputError
-from symreln.report.renderer import Renderer
-from tests.report.sample import document
 
 
 def build(*blocks, **fields):
@@ -72,18 +70,3 @@ def test_sections_nest_three_deep():
     assert len(list(walk(build(*nested(3)).blocks))) == 3
     with pytest.raises(InputError, match="4 deep"):
         build(*nested(4))
-
-
-def test_numbers_follow_reading_order():
-    assert {label: anchor.text for label, anchor in Renderer(document()).anchors.items()} == {
-        "sec:setting": "Section 1",
-        "eq:blocks": "(1)",
-        "sec:gates": "Section 1.1",
-        "fig:g": "Figure 1",
-        "lem:mutual": "Lemma 1",
-        "rem": "Remark 2",
-        "tab:modes": "Table 1",
-        "eq:solution": "(2)",
-        "eq:loss": "(3)",
-        "fig:modes": "Figure 2",
-    }

@@ -14,22 +14,7 @@ from symreln.document.document_model import (
 )
 from symreln.report.chapters.printed_formulas import first_modes
 from symreln.report.content import _modes_figure
-
-TWO = {
-    "title": "Two parameters",
-    "dataset": {
-        "X": [["1", "a", "0"], ["b", "1", "0"], ["0", "0", "a*b"]],
-        "Y": [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]],
-        "labels": {"k": [1, 1, 2]},
-    },
-    "parameters": {"a": {"value": "1/3"}, "b": {"positive": True, "value": "2"}},
-    "pathway": [{"name": "p1", "gate": "k == 1"}, {"name": "p2", "gate": "k == 2"}],
-}
-
-
-@pytest.fixture(scope="module")
-def two() -> sr.Derivation:
-    return sr.derive(sr.load(TWO))
+from tests.own_specs import UNIT, own, path
 
 
 def tables(section: Section) -> list[Table]:
@@ -40,14 +25,18 @@ def header(table: Table) -> list[str]:
     return [plain_text(inlines(cell)) for cell in table.header]
 
 
-def test_a_height_without_one_root_keeps_its_symbols(two):
+def test_a_height_without_one_root_keeps_its_symbols():
     """No decimal at the declared values stands between formulas that hold for all values."""
+    x = [[1, "a", 0], ["b", 1, 0], [0, 0, "a*b"]]
+    parameters = {"a": {"value": "1/3"}, "b": {"positive": True, "value": "2"}}
+    gated = path("p1", [1, 1, 0]), path("p2", [0, 0, 1])
+    two = sr.derive(sr.load(own(x, UNIT, *gated, parameters=parameters)))
     page = two.to_document().blocks[0]
     assert isinstance(page, Section)
     first = tables(page)[0]
     place = header(first).index("plateau")
-    own = len(first_modes(two)[0].modes)
-    heights = [plain_text(inlines(row[place])) for row in first.rows[:own]]
+    count = len(first_modes(two)[0].modes)
+    heights = [plain_text(inlines(row[place])) for row in first.rows[:count]]
     assert heights
     assert not any("." in height for height in heights)
 

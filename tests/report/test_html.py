@@ -120,6 +120,9 @@ def test_numbers_are_those_that_references_say(text):
     assert re.search(r'id="eq:solution".*?<span class="number">\(2\)</span>', text)
     assert '<a href="#eq:solution">(2)</a>' in text
     assert re.search(r'id="lem:mutual"><span class="head">Lemma 1 \(mutual', text)
+    assert 'id="rem"><span class="head">Remark 2.' in text
+    assert '<a href="#sec:gates">Section 1.1</a>' in text
+    assert 'aria-label="Figure 2"' in text
     assert '<a href="#cite-Saxe2022">[2]</a>' in text
     assert re.search(r'id="tab:modes">\s*<figcaption><span class="number">Table 1\.', text)
 

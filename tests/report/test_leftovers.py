@@ -8,7 +8,7 @@ from fractions import Fraction
 import symreln as sr
 from symreln.report.terminal import summary_of
 from tests.cases import derived
-from tests.own_specs import LINEAR
+from tests.own_specs import LINEAR, own
 
 
 def test_sizes_that_are_symbols_are_among_the_declared_parameters():
@@ -23,17 +23,12 @@ def test_sizes_that_are_symbols_are_among_the_declared_parameters():
     assert "one for each context" in text
 
 
-SMALL = {
-    "title": "Decimals",
-    "dataset": {
-        "X": [["0.5", "-0.5", "0.5", "-0.5"], ["0.5", "0.5", "-0.5", "-0.5"]],
-        "Y": [["1.25", "-0.35", "0.35", "-1.25"], ["0.05", "0.45", "-0.45", "-0.05"]],
-    },
-    "pathway": [{"name": "all"}],
-    "network": LINEAR
-    | {"hidden": 50, "init_std": "0.001", "learning_rate": "0.05", "steps": 101}
-    | {"weight_decay": "0.05"},
-}
+NETWORK = LINEAR | {"hidden": 50, "init_std": "0.001", "learning_rate": "0.05", "steps": 101}
+SMALL = own(
+    [["0.5", "-0.5", "0.5", "-0.5"], ["0.5", "0.5", "-0.5", "-0.5"]],
+    [["1.25", "-0.35", "0.35", "-1.25"], ["0.05", "0.45", "-0.45", "-0.05"]],
+    network=NETWORK | {"weight_decay": "0.05"},
+)
 
 
 def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():

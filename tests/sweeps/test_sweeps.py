@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 import symreln as sr
@@ -17,6 +17,7 @@ from symreln.base import pool
 from symreln.errors import InputError, NotSupportedError
 from tests.campaigns.random_specs import toml_of
 from tests.cli.command import Here, command
+from tests.cli.test_limits import gone, wait_for
 from tests.own_specs import LINEAR, own, path
 
 SPEC = toml_of(
@@ -203,34 +204,19 @@ def test_a_name_its_spec_and_the_spec_of_arrays_give_the_same_rows(tmp_path):
         sr.sweep(other, directory=tmp_path / "3", **asked)
 
 
-def running(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return text.rpartition(")")[2].split()[0] != "Z"
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found in /proc")
 @pytest.mark.parametrize("what", ["worker", "interrupt"])
 def test_what_is_killed_goes_on_where_it_was(what, spec, tmp_path):
     out = tmp_path / "out"
     values = ",".join(map(str, range(3, 7)))
     asked = ["sweep", spec, "--over", f"network.hidden={values}", "--seeds", "32", "--out", out]
     asked = [sys.executable, "-m", "symreln", *map(str, asked), "--workers", "1", "-q"]
-    client = subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    client = psutil.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while not written(out):
         assert client.poll() is None, "the command ended before it was killed"
         time.sleep(0.005)
-    children = [
-        int(pid)
-        for listing in Path(f"/proc/{client.pid}/task").glob("*/children")
-        for pid in listing.read_text().split()
-    ]
-    own = [pid for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    own = [each for each in client.children() if "spawn_main" in " ".join(each.cmdline())]
     if what == "worker":
-        os.kill(own[0], signal.SIGKILL)
+        own[0].kill()
     else:
         client.send_signal(signal.SIGINT)
     _, said = client.communicate(timeout=60)
@@ -239,10 +225,7 @@ def test_what_is_killed_goes_on_where_it_was(what, spec, tmp_path):
     assert client.returncode == ends[what]
     assert says[what] in said
     assert b"Traceback" not in said
-    deadline = time.monotonic() + 10
-    while any(map(running, own)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(map(running, own)), "nobody goes on for a command that was killed"
+    wait_for(lambda: all(map(gone, own)))  # nobody goes on for a command that was killed
     before = written(out)
     assert before
     assert not (out / "sweep.json").exists()
