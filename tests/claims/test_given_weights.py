@@ -20,12 +20,9 @@ X = [[1, 1, -1, -1], [1, -1, 1, -1]]
 Y = [[3, 1, "-1/2", 2], [1, 3, 0, "1/3"], [0, 1, 1, 0]]
 
 
-def load(pathways=({"name": "whole"},), x=X, y=Y, **network):
-    tables = {"dataset": {"X": x, "Y": y}, "pathway": list(pathways)}
-    if network:
-        law = {"hidden": 2, "init_std": "1/100", "learning_rate": "1/50", "steps": 10}
-        tables["network"] = {**law, "loss": "mean", "activation": "linear", **network}
-    return sr.derive(sr.load(tables))
+def load(*pathways, x=X, y=Y, **network):
+    law = LINEAR | {"hidden": 2, "learning_rate": "1/50"} | network
+    return sr.derive(sr.load(own(x, y, *pathways, network=law)))
 
 
 def balanced(size):
@@ -47,7 +44,7 @@ def weights_flow(derivation, w1, w2, t):
 @pytest.mark.parametrize("gated", [False, True])
 def test_solution_is_the_flow_of_the_weights(size, gated):
     pathway = {"name": "part", "gate": ["1/2", "1/2", "1/2", "1/2"], "outputs": [0, 2]}
-    derivation = load([pathway] if gated else [{"name": "whole"}], layers=2)
+    derivation = load(*[pathway] * gated, layers=2)
     w1, w2 = balanced(size)
     w2 = w2[:2] if gated else w2
     solution = sr.from_weights(derivation, w1, w2)
@@ -94,7 +91,7 @@ def test_refusals():
             sr.from_weights(load(), wrong, w2)  # pyright: ignore[reportArgumentType]
     two = [{"name": "a", "gate": [1, 1, 0, 0]}, {"name": "b", "gate": [0, 0, 1, 1]}]
     for derivation, match in (
-        (load(two), "single pathway"),
+        (load(*two), "single pathway"),
         (load(weight_decay="1/9"), "weight decay"),
         (load(layers=3), "layers = 3"),
         (sr.derive(load_odd()), "half speed"),

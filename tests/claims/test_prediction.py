@@ -70,6 +70,12 @@ def least_squares_loss(spec) -> float:
     return total / (2 * network.y.shape[1])
 
 
+def made(derivation, curves, place) -> list:
+    """Weights of the maps U diag(π) Vᵀ at a place of the curves."""
+    bases = map(probe_bases, derivation.pathways)
+    return [(v.T, u * [curves[label][place] for label in labels]) for u, v, labels in bases]
+
+
 # -- the loss and its ends -------------------------------------------------------------------------
 
 
@@ -121,11 +127,7 @@ def test_mode_space_loss_is_the_loss_of_the_maps(name):
     network = GatedNetwork.of(derivation.spec)
     curves = {mode.label: mode.best for mode in prediction.modes}
     for place, _ in enumerate(times):
-        weights = []
-        for pathway in derivation.pathways:
-            u, v, labels = probe_bases(pathway)
-            strengths = np.array([curves[label][place] for label in labels])
-            weights.append((v.T, u * strengths))
+        weights = made(derivation, curves, place)
         assert prediction.reduced[place] == pytest.approx(network.loss(weights), rel=1e-11)
         values = {label: curve[place] for label, curve in curves.items()} | {
             # Roots of degree 3 are named in the formula.
@@ -160,10 +162,7 @@ def test_closed_forms_of_stages_stand_beside_the_flow():
     closed = {mode.label: mode.closed for mode in prediction.modes}
     network = GatedNetwork.of(derivation.spec)
     for place, _ in enumerate(times):
-        weights = []
-        for pathway in derivation.pathways:
-            u, v, labels = probe_bases(pathway)
-            weights.append((v.T, u * np.array([closed[label][place] for label in labels])))
+        weights = made(derivation, closed, place)
         assert prediction.closed_loss[place] == pytest.approx(network.loss(weights), rel=1e-9)
     for _, mode in learning_modes(derivation):
         plateau = mode.s.to_float() / mode.d_eff.to_float()
@@ -277,25 +276,20 @@ def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
         np.testing.assert_allclose(mode.best, alone, rtol=1e-11)
 
 
-def test_a_parameter_without_a_value_is_named():
-    derivation = sr.derive(parametric(None))
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (parametric(None), r"parameters a: no value.*parameters\.a\.value=1"),
+        (contexts_spec(RATIONAL, 3), "network"),
+    ],
+)
+def test_numbers_need_values_and_a_network(spec, said):
+    derivation = sr.derive(spec)
     asked = (derivation.evaluate, lambda: derivation.enclose([0]))
     for ask in (*asked, lambda: sr.validate(derivation, seeds=1)):
-        with pytest.raises(InputError, match=r"parameters a: no value.*parameters\.a\.value=1"):
+        with pytest.raises(InputError, match=said):
             ask()
-
-
-def test_numbers_need_a_network():
-    derivation = sr.derive(contexts_spec(RATIONAL, 3))
-    for ask in (
-        derivation.evaluate,
-        lambda: derivation.enclose([0]),
-        lambda: sr.validate(derivation, seeds=1),
-    ):
-        with pytest.raises(InputError, match="network"):
-            ask()
-    assert derivation.tau is None
-    assert derivation.strength0 is None
+    assert spec.network or derivation.tau is derivation.strength0 is None
 
 
 # -- two routes ------------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ from tests.unchecked import derive_unchecked
 from tests.verdict.examples import one_hot_contexts
 
 HALF = Fraction(1, 2)
-ONE_HOT = {"hidden": 100, "init_std": "1/20000", "learning_rate": "1/25", "loss": "sum"}
 CROSS, SIGNS = [[1, -1, 1, -1], [1, -1, -1, 1]], [[1, 1, -1, -1]]
 
 
@@ -47,8 +46,8 @@ def contexts() -> sr.Validation:
     x += [[int(k == context) for k, _ in places] for context in range(4)]
     y = [*x[:2], *([int(p == place) for p in places] for place in places)]
     gates = [[1] * 8, *([int(k != off) for k, _ in places] for off in range(4))]
-    network = ONE_HOT | {"steps": 601, "activation": "relu"}
-    network |= {key: Fraction(network[key]) for key in ("init_std", "learning_rate")}
+    network = {"hidden": 100, "loss": "sum", "steps": 601, "activation": "relu"}
+    network |= {"init_std": Fraction(1, 20000), "learning_rate": Fraction(1, 25)}
     spec = matrix_spec(x, y, gates, network=network)
     later = (replace(p, inputs=(0, 1), stage=2) for p in spec.pathways[1:])
     return sr.validate(sr.derive(replace(spec, pathways=(spec.pathways[0], *later))), seeds=4)

@@ -337,9 +337,9 @@ def test_large_initial_weights_may_have_no_theory():
 @pytest.mark.parametrize(("rate", "said"), [(RATE / 2, "is 0.5 times"), (RATE, "is 4 times")])
 def test_a_rate_that_is_not_of_the_weights_is_said(history, rate, said):
     """The second is that of a sum over the four samples."""
-    given = {"hidden": HIDDEN, "init_std": "1/1000", "learning_rate": rate, "steps": STEPS}
     loss = "mean" if rate < RATE else "sum"
-    lines = list(sr.explain(history, X, Y, network=sr.network(**given, loss=loss)).lines())
+    given = {**GIVEN, "learning_rate": rate, "loss": loss}
+    lines = list(sr.explain(history, X, Y, network=given).lines())
     (line,) = (each for each in lines if said in each)
     assert ("There are 4 samples" in line) == (loss == "sum")
 

@@ -16,7 +16,7 @@ from symreln.gating import wall_polynomials
 from symreln.gating.arrangement import flats
 from symreln.gating.consistent import self_consistent_gates, sign_pattern
 from symreln.gating.enumerate import RealisableGates
-from symreln.gating.parameter_intervals import Piece, pieces
+from symreln.gating.parameter_intervals import Piece
 from symreln.gating.partial import partial_gates
 from symreln.gating.race import race
 from symreln.gating.race_pieces import Race, RacePiece
@@ -79,18 +79,6 @@ def test_xor_is_the_known_answer(xor) -> None:
     ]
     rates = {each.pattern: (text(each.rate), each.size) for each in xor.runners}
     assert rates == {"1000": ("sqrt(Delta**2 + 2)/4", 4), "1100": ("Abs(Delta)/2", 2)}
-
-
-def test_pieces_cover_the_range_and_ends_count() -> None:
-    a = Scalar.symbol("a", ("a",))
-    polynomials = [(a * a - 2).numerator, (a * a * a - 3 * a + 1).numerator, (a - 1).numerator]
-    found = pieces(polynomials, ("a",), Range(name="a", low=Fraction(0), high=Fraction(3)))
-    assert [float(p.low) for p in found if p.is_root] == [0, 1, 3]
-    inner = [p for p in found if not p.is_root]
-    assert [float(p.low) for p in inner] == pytest.approx([0, 0.34729635, 1, 2**0.5, 1.53208889])
-    assert all(within(piece, piece.sample) for piece in inner)
-    assert len(pieces(polynomials, ("a",), WHOLE)) == 7 + 1
-    assert pieces([], ("a",), WHOLE)[0].sample == 0
 
 
 #: X, Y and the range of a; the pieces with their order, and the boundaries.

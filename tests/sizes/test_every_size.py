@@ -24,11 +24,11 @@ from symreln.sizes.every_size import EverySize, _derive_every_size
 from symreln.verdict.judge import Level
 from symreln.verifier import verify
 from tests.certificates import leaves, renewed
+from tests.own_specs import CONTEXTS, SCALE, task
+from tests.own_specs import OFF as OTHERS
 from tests.unchecked import derive_unchecked
 
 COMMON = {"name": "common", "gate": "all"}
-OTHERS = {"name": "off_{context}", "each": "context", "gate": "context != {context}"}
-OTHERS |= {"inputs": "items", "stage": 2}
 OWN = OTHERS | {"name": "only_{context}", "gate": "context == {context}"}
 #: Pathways of all kinds, alone and one after the other.
 PATHWAYS = {
@@ -49,18 +49,14 @@ PATHWAYS = {
 def tables(pathways: list[dict[str, Any]], C: Any = "C", n: Any = "n", **dataset: Any) -> Any:
     """A contextual spec whose sizes are symbols unless given as numbers."""
     sizes = {"C": (C, 3), "n": (n, 4)}
-    return {
-        "dataset": {"task": "contextual", "items": n, "contexts": C, "context_scale": "c"}
-        | dataset,
-        "parameters": {"c": {"positive": True, "value": 1}}
-        | {
-            name: {"integer": True, "minimum": 2, "value": value}
-            for name, (given, value) in sizes.items()
-            if given == name
-        },
-        "pathway": pathways,
-        "network": {"hidden": 10, "init_std": "1/1000", "learning_rate": "1/1000", "steps": 10},
+    free = {
+        name: {"integer": True, "minimum": 2, "value": value}
+        for name, (given, value) in sizes.items()
+        if given == name
     }
+    data = CONTEXTS | {"items": n, "contexts": C} | dataset
+    network = {"init_std": "1/1000", "learning_rate": "1/1000"}
+    return task(data, *pathways, parameters=SCALE | free, network=network)
 
 
 @cache

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
+from tests.own_specs import own, path
 from tests.strategies import examples
 
 NAMES = ("c", "lambda", "k_2")
@@ -22,11 +23,7 @@ POSITIVE = {"c": {"positive": True}, "d": {"minimum": 0}}
 def entry(text: object, parameters: dict | None = None) -> Scalar:
     """Return what a formula is as an entry of a dataset; every parameter occurs beside it."""
     declared = parameters or {}
-    tables = {
-        "dataset": {"X": [[text, *declared, "0"]], "Y": [[1] * (2 + len(declared))]},
-        "parameters": declared,
-        "pathway": [{"name": "all"}],
-    }
+    tables = own([[text, *declared, "0"]], [[1] * (2 + len(declared))], parameters=declared)
     return next(iter(sr.load(tables).dataset.inputs.rows()))[0]
 
 
@@ -182,11 +179,7 @@ BINDING = {"or": 1, "|": 1, "and": 2, "&": 2}
 
 
 def gate_of(text: object) -> tuple:
-    tables = {
-        "dataset": {"X": [[1] * 6], "Y": [[1] * 6], "labels": LABELS},
-        "pathway": [{"name": "all", "gate": text}],
-    }
-    return sr.load(tables).pathways[0].gate
+    return sr.load(own([[1] * 6], [[1] * 6], path("all", text), labels=LABELS)).pathways[0].gate
 
 
 def opens(tree: tuple, sample: int) -> bool:
@@ -293,7 +286,7 @@ def test_any_text_is_a_value_or_one_message(read, text: str):
 )
 def test_samples_are_called_by_a_formula_that_gives_them_back(chosen, called):
     sides = ["left"] * 2 + ["right"] * 2 + ['no \\ "one"'] * 2
-    data = {"X": [[1] * 6], "Y": [[1] * 6], "labels": {"side": sides, "item": [1, 2] * 3}}
-    spec = sr.load({"dataset": data, "pathway": [{"name": "p", "gate": called or "all"}]})
+    labels = {"side": sides, "item": [1, 2] * 3}
+    spec = sr.load(own([[1] * 6], [[1] * 6], path("p", called or "all"), labels=labels))
     assert spec.dataset.called([bool(one) for one in chosen]) == called
     assert spec.pathways[0].gate == (tuple(chosen) if called else (1,) * 6)

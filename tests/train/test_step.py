@@ -77,10 +77,6 @@ def by_name(network, weights):
     return {edge.name: w[None] for edge, w in zip(network.edges, weights, strict=True)}
 
 
-def floats(problem):
-    return problem.dataset.inputs.to_numpy(), problem.dataset.targets.to_numpy()
-
-
 @examples(100)
 @given(st.integers(0, 10**6))
 def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
@@ -91,7 +87,8 @@ def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
     before = arrays(start(problem, seed))
     network = gated_network(problem.graph)
     chosen = make_settings(learning_rate=0.01, steps=2)
-    run = train_gated_network(*floats(problem), network, chosen, initial=by_name(network, before))
+    data, initial = problem.dataset.arrays, by_name(network, before)
+    run = train_gated_network(*data, network, chosen, initial=initial)
     loss, slopes = backpropagated(problem, before)
     assert run.losses[0, 0] == pytest.approx(loss, rel=1e-12, abs=1e-13)
     for old, new, slope in zip(before, run.matrices, slopes, strict=True):
