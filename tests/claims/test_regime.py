@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,10 +9,8 @@ import pytest
 import symreln as sr
 from symreln.claims.balls import half_time
 from symreln.claims.probes import learning_modes
-from symreln.exact.matrix import ExactMatrix
 from tests.cases import derived
-
-EYE = ExactMatrix.identity(2)
+from tests.own_specs import LINEAR, UNIT, own
 
 
 @pytest.mark.parametrize(
@@ -57,13 +54,9 @@ def test_lazy_modes_are_those_without_a_half_time(std):
 
 def test_at_exactly_half_of_the_plateau_a_mode_is_lazy():
     """The linear network's pi_0 is H sigma²/2; the plateau here is 1, so sigma² = 1/H is half."""
-    spec = derived("linear-hierarchy").spec
-    one = replace(spec.dataset, inputs=EYE, targets=EYE, labels={}, input_groups={})
-    pathway = replace(spec.pathways[0], gate=(1, 1), inputs=(0, 1), outputs=(0, 1))
     for hidden, name in ((100, "lazy"), (99, "rich"), (101, "lazy")):
-        network = replace(spec.network, hidden=hidden, init_std=Fraction(1, 10))
-        changed = replace(spec, dataset=one, pathways=(pathway,), network=network, parameters=())
-        assert sr.derive(changed).regime.name == name
+        spec = own(UNIT, UNIT, network=LINEAR | {"hidden": hidden, "init_std": "1/10"})
+        assert sr.derive(sr.load(spec)).regime.name == name
 
 
 def test_document_json_and_terminal_name_the_regime():

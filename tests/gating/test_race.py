@@ -22,6 +22,7 @@ from symreln.gating.race import race
 from symreln.gating.race_pieces import Race, RacePiece
 from symreln.gating.search import _search
 from symreln.networks.gate_orbits import moved_gates
+from tests.own_specs import own
 from tests.strategies import FULL
 
 WHOLE = Range(name="a")
@@ -47,8 +48,7 @@ def ends(part) -> tuple[str | None, str | None]:
 
 
 def spec(x: list, y: list, **parameter: object) -> sr.Spec:
-    data = {"dataset": {"X": x, "Y": y}, "pathway": [{"name": "all"}]}
-    return sr.load({**data, "parameters": {"a": parameter}})
+    return sr.load(own(x, y, parameters={"a": parameter}))
 
 
 @pytest.fixture(scope="module")
@@ -158,8 +158,7 @@ def test_a_partial_gate_wins_over_part_of_the_range(x, r, value, between) -> Non
 
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    two = {"dataset": {"X": [["a", "b"]], "Y": [[1, 2]]}, "pathway": [{"name": "all"}]}
-    both = sr.load({**two, "parameters": {"a": {}, "b": {}}})
+    both = sr.load(own([["a", "b"]], [[1, 2]], parameters={"a": {}, "b": {}}))
     linear = sr.load("xor", {"network.activation": "linear"})
     for asked, said in (
         ({"spec": both}, "found 2 parameters in the spec"),

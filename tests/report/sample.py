@@ -47,6 +47,11 @@ SOLUTION = r"\pi_{\alpha}(t) = \frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\righ
 BLOCKS = r"\begin{pmatrix} \tfrac{1}{8} I_8 & \tfrac{c}{24}\mathbf{1} \\ 0 & I_3 \end{pmatrix}"
 
 
+def body(*blocks, **fields) -> Document:
+    """A document of some blocks."""
+    return Document(title="t", blocks=blocks, **fields)
+
+
 def document() -> Document:
     """Return a small derivation; numbered things come in more than one order."""
     return Document(

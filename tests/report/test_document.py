@@ -2,7 +2,6 @@ import pytest
 
 from symreln.document.document_model import (
     Citation,
-    Document,
     Drawing,
     Equation,
     Figure,
@@ -19,25 +18,22 @@ from symreln.document.document_model import (
     walk,
 )
 from symreln.errors import InputError
-
-
-def build(*blocks, **fields):
-    return Document(title="t", blocks=blocks, **fields)
+from tests.report.sample import body
 
 
 @pytest.mark.parametrize(
     ("make", "found"),
     [
         # What leads nowhere in a document, then parts that no renderer prints.
-        (lambda: build(prose(Reference("eq:x"))), "'eq:x'"),
-        (lambda: build(prose(Strong(Reference("deep")))), "'deep'"),
-        (lambda: build(prose(Citation("Saxe2014"))), "'Saxe2014'"),
-        (lambda: build(Figure(name="missing", alt="a")), "'missing'"),
-        (lambda: build(equation("a", label="x"), equation("b", label="x")), "used twice"),
-        (lambda: build(equation("a", label="1x")), "needs a letter"),
-        (lambda: build(Theorem(kind="Remark", blocks=(prose(Reference("in")),))), "'in'"),
-        (lambda: build(Table(header=(Reference("h"),), rows=())), "'h'"),
-        (lambda: build(Section(title=Reference("t"), blocks=())), "'t'"),
+        (lambda: body(prose(Reference("eq:x"))), "'eq:x'"),
+        (lambda: body(prose(Strong(Reference("deep")))), "'deep'"),
+        (lambda: body(prose(Citation("Saxe2014"))), "'Saxe2014'"),
+        (lambda: body(Figure(name="missing", alt="a")), "'missing'"),
+        (lambda: body(equation("a", label="x"), equation("b", label="x")), "used twice"),
+        (lambda: body(equation("a", label="1x")), "needs a letter"),
+        (lambda: body(Theorem(kind="Remark", blocks=(prose(Reference("in")),))), "'in'"),
+        (lambda: body(Table(header=(Reference("h"),), rows=())), "'h'"),
+        (lambda: body(Section(title=Reference("t"), blocks=())), "'t'"),
         (lambda: Math(r"\input{x}"), r"\input"),
         (lambda: Equation(lines=()), "no lines"),
         (lambda: equation(r"\frac{a}{b"), "never closed"),
@@ -67,6 +63,6 @@ def test_sections_nest_three_deep():
             blocks = (Section(title="s", blocks=blocks),)
         return blocks
 
-    assert len(list(walk(build(*nested(3)).blocks))) == 3
+    assert len(list(walk(body(*nested(3)).blocks))) == 3
     with pytest.raises(InputError, match="4 deep"):
-        build(*nested(4))
+        body(*nested(4))

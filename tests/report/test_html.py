@@ -10,7 +10,6 @@ from fontTools.ttLib import TTFont
 import symreln as sr
 from symreln.document.document_model import (
     Details,
-    Document,
     Drawing,
     Figure,
     Math,
@@ -26,7 +25,7 @@ from symreln.errors import InputError
 from symreln.report import html, latex
 from tests.cut_font import SHIPPED, cut
 from tests.report.corpus import HOSTILE
-from tests.report.sample import document
+from tests.report.sample import body, document
 
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 INVISIBLE = {"\u2061", "\u00a0", " ", "\n"}
@@ -130,7 +129,7 @@ def test_numbers_are_those_that_references_say(text):
 def test_proofs_end_with_their_mark():
     def proof(*blocks):
         block = Theorem(kind="Proof", blocks=blocks)
-        return html.render(Document(title="t", blocks=(block,)))
+        return html.render(body(block))
 
     assert re.search(r"<p>words<span class=\"end\"[^>]*>□</span></p>", proof(prose("words")))
     assert re.search(r"</div>\n<p><span class=\"end\"[^>]*>□</span></p>", proof(equation("a")))
@@ -138,7 +137,7 @@ def test_proofs_end_with_their_mark():
 
 def test_a_stop_stays_on_the_line_of_its_formula():
     def shown(*content):
-        return html.render(Document(title="t", blocks=(prose(*content),)))
+        return html.render(body(prose(*content)))
 
     kept = r'<span class="kept"><math>.*</math>\)\.</span> Then -'
     assert re.search(kept, shown("(", Math("a"), "). Then -", Math("b"), " more"))
@@ -193,7 +192,7 @@ def inlined(svg, alt="x"):
     """Return the page of a drawing."""
     figure = Figure(name="f", alt=alt)
     drawings = (Drawing(name="f", svg=svg),)
-    return html.render(Document(title="t", blocks=(figure,), figures=drawings))
+    return html.render(body(figure, figures=drawings))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +233,7 @@ def test_what_a_page_folds_is_on_paper_in_full_alone_and_has_no_number():
     table = Table(header=("a",), rows=(("cell",),), caption="Between.")
     fold = Details(summary="on the way", blocks=(table,))
     shown = Section(title="s", blocks=(prose("before"), fold, prose("after")))
-    source = Document(title="t", blocks=(shown,))
+    source = body(shown)
     assert "<details>\n<summary>on the way</summary>" in html.render(source)
     assert "Between." in latex.render(source)
     assert "Table 1" not in html.render(source)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 import typst
 
-from symreln.document.document_model import Document, equation, prose
+from symreln.document.document_model import equation, prose
 from symreln.document.equation_rows import display
 from symreln.document.escape import code_points, text_in_math
 from symreln.document.letter_widths import aligned_width, latex_width
@@ -15,7 +15,7 @@ from symreln.errors import InputError
 from symreln.report import typst as pdf
 from symreln.report.mathml import to_mathml
 from tests.report.corpus import HOSTILE
-from tests.report.sample import BLOCKS, SOLUTION
+from tests.report.sample import BLOCKS, SOLUTION, body
 
 #: A formula for every command.
 EVERY = [
@@ -84,7 +84,7 @@ THIN = 11 / 6  # points
 def to_typst(*formulas):
     """Return the source of formulas in Typst, as it stands in a document."""
     blocks = tuple(equation(latex) for latex in formulas)
-    source = pdf._source(Document(title="t", blocks=blocks))
+    source = pdf._source(body(*blocks))
     return re.findall(r"\[\$ (.*?) \$\]", source, re.DOTALL)
 
 
@@ -165,7 +165,7 @@ def test_typst_draws_every_command_and_any_words():
     drawn("\n".join(f"$ {each} $" for each in to_typst(*EVERY, *words)))
     known = [c for c in map(chr, range(0x20, 0x3000)) if not code_points(c).startswith("[U+")]
     assert len(known) > 500
-    pieces = pdf._source(Document(title="t", blocks=(prose(" ".join(known)),)))
+    pieces = pdf._source(body(prose(" ".join(known))))
     drawn("\n".join(re.findall(r"^#\".*$", pieces, re.MULTILINE)))
     with pytest.raises(typst.TypstError, match="could not be displayed"):
         drawn('#"中"')

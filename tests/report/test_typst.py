@@ -7,11 +7,11 @@ import unicodedata
 import pytest
 import typst as package
 
-from symreln.document.document_model import Document, Items, Paragraph, Section, Table, prose
+from symreln.document.document_model import Items, Paragraph, Section, Table, prose
 from symreln.document.escape import code_points, typographic
 from symreln.report import typst
 from tests.report.corpus import HOSTILE
-from tests.report.sample import document
+from tests.report.sample import body, document
 from tests.report.test_latex import hostile_document
 
 needs_poppler = pytest.mark.skipif(
@@ -19,10 +19,6 @@ needs_poppler = pytest.mark.skipif(
 )
 MARGIN, WIDTH, HEIGHT = (length / 25.4 * 72 for length in (27, 210, 297))  # points
 WORD = re.compile(r'<word xMin="(.+)" yMin="(.+)" xMax="(.+)" yMax="(.+)">(.*)</word>')
-
-
-def body(*blocks, **fields):
-    return Document(title="t", blocks=blocks, **fields)
 
 
 def read(pdf, *options):
