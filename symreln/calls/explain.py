@@ -17,7 +17,7 @@ from symreln.document.document_model import ComingDrawing
 from symreln.errors import InputError, NotSupportedError
 from symreln.explanation.explained import Explained, explained, network_of_weights
 from symreln.explanation.history import check_history, read_history
-from symreln.explanation.page import SHARES, blocks, sentences, share, sketches
+from symreln.explanation.page import SHARES, another_rate, blocks, sentences, share, sketches
 from symreln.explanation.recorded import recorded
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
@@ -47,16 +47,24 @@ class Explanation(AbstractAnswer):
 
     Attributes:
         found: All parts of it.
-        fitted: How many numbers were measured on the network: its rate and its initial scale,
-            where no spec gives them.
+        measures: Whether its rate and its initial scale were measured: no spec gives them.
         drawn: How many samples all this is of; None where it is of all.
         samples: How many there are; 0 where a spec has them.
     """
 
     found: Explained
-    fitted: int
+    measures: bool
     drawn: int | None
     samples: int
+
+    @property
+    def fitted(self) -> int:
+        """How many numbers of the theory were measured on the network.
+
+        Its rate and its initial scale, where no spec gives them, and a bias of every output.
+        """
+        bias = self.found.found.bias
+        return 2 * self.measures + (0 if bias is None else bias.shape[1])
 
     @property
     def derivation(self) -> Derivation:
@@ -143,7 +151,7 @@ class Explanation(AbstractAnswer):
 
     def _said(self) -> Iterator[str]:
         yield from sentences(self.found)
-        if self.fitted and (step := self.found.found.steps[0]):
+        if self.measures and (step := self.found.found.steps[0]):
             yield (
                 f"initial weights are not seen: their scale is that of step {step}, with which the "
                 "theory begins at step 0, so that it is early. Record from step 0, or give the "
@@ -181,9 +189,15 @@ class Explanation(AbstractAnswer):
         return files | {"spec.toml": self._spec_toml()}
 
     def _spec_toml(self) -> str:
-        text, table = spec_toml(self.found.spec), "[network]"
-        how = "init_std and learning_rate were measured on the weights that were explained"
-        return text.replace(table, f"# {how}\n{table}") if self.fitted else text
+        text, biased = spec_toml(self.found.spec), self.found.found.bias is not None
+        rates = "init_std and learning_rate were measured on the weights that were explained"
+        targets = "targets are less the outputs' bias at the last checkpoint"
+        for table, how, known in (
+            ("[network]", rates, self.measures),
+            ("[dataset]", targets, biased),
+        ):
+            text = text.replace(table, f"# {how}\n{table}", 1) if known else text
+        return text
 
 
 def explain(
@@ -264,11 +278,17 @@ def explain(
         left = found.targets - np.round(found.targets - found.y, _DIGITS)
         data = spec_of_data(found.x.T, left.T, network=plain).dataset
     alone = {"pathways": (), "families": (), "graph": None, "sizes": (), "find": "data"}
-    explanation = explained(
-        history, replace(numbers, dataset=data, network=measured, **alone), found
-    )
-    fitted = 2 * (given is None)
-    return Explanation(found=explanation, fitted=fitted, drawn=drawn, samples=whole)
+    asked_spec = replace(numbers, dataset=data, network=measured, **alone)
+    try:
+        explanation = explained(history, asked_spec, found)
+    except InputError as error:
+        assert measured is not None  # made of one
+        if not (other := another_rate(found, 1 / float(measured.tau(data.samples)))):
+            raise
+        msg = f"{error}. Beside it, {other}"
+        raise InputError(msg) from error
+    measures = given is None
+    return Explanation(found=explanation, measures=measures, drawn=drawn, samples=whole)
 
 
 def _drawn(

@@ -18,7 +18,7 @@ from symreln.claims.solve import at_values
 from symreln.document.document_model import Block, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
-from symreln.document.words import Notation, scalar_latex
+from symreln.document.words import Notation, scalar_latex, scalar_text
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.scalar import Scalar
@@ -117,8 +117,7 @@ class _Loss(Claim):
         """Say it in plain characters."""
         derivation, notation = self.derivation, Notation.of(self.derivation.spec)
         start, least = (
-            notation.plain(each.to_sympy(notation.symbols))
-            for each in (derivation.initial_loss, derivation.least_loss)
+            scalar_text(each, notation) for each in (derivation.initial_loss, derivation.least_loss)
         )
         reached = " of the pathways"
         if not derivation.closed:

@@ -63,7 +63,7 @@ MATHEMATICS = {
     "∃": r"\exists", "¬": r"\neg", "∧": r"\wedge", "∨": r"\vee", "←": r"\leftarrow",
     "→": r"\rightarrow", "↑": r"\uparrow", "↓": r"\downarrow", "↔": r"\leftrightarrow",
     "⇐": r"\Leftarrow", "⇒": r"\Rightarrow", "⇔": r"\Leftrightarrow", "↦": r"\mapsto",
-    "⟨": r"\langle", "⟩": r"\rangle", "∥": r"\parallel", "⊤": r"\top", "⊥": r"\perp",
+    "⟨": r"\langle", "⟩": r"\rangle", "∥": r"\parallel", "‖": r"\Vert", "⊤": r"\top", "⊥": r"\perp",
     "⊗": r"\otimes", "⊕": r"\oplus", "ℓ": r"\ell", "ℝ": r"\mathbf{R}", "ℚ": r"\mathbf{Q}",
     "ℤ": r"\mathbf{Z}", "ℕ": r"\mathbf{N}", "ℂ": r"\mathbf{C}", "′": r"'", "″": r"''",
     "¹": "^{1}", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}",

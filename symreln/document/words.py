@@ -130,6 +130,14 @@ def scalar_latex(value: Scalar, notation: Notation) -> str:
     return to_latex(shown)
 
 
+def scalar_text(value: Scalar, notation: Notation) -> str:
+    """Return an exact number as it is typed, a long fraction as a decimal."""
+    expr: Any = value.to_sympy(notation.symbols)
+    if not value.parameters and notation.shown(expr) is expr and is_long(value.to_fraction()):
+        return f"{float(value.to_fraction()):.8g}"
+    return notation.plain(expr)
+
+
 def assumption(parameter: Parameter) -> Content:
     """Return what is assumed of a parameter: the range of its values."""
     name = symbol_latex(parameter.name)

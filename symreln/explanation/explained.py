@@ -18,7 +18,7 @@ from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import predict_training
-from symreln.claims.solve import at_values
+from symreln.claims.solve import at_values, derive_unchecked
 from symreln.effective.descent import Look
 from symreln.effective.found import FromData
 from symreln.effective.timeline import drops_of
@@ -108,6 +108,7 @@ class Explained:
         windows: Gates over time.
         derivation: Of that; None where inputs are many.
         prediction: By these gates at every step; None where there is none.
+        first: Loss by the first stage's gates alone, where there are several.
         why_not: Why there is none, or "".
         modes: Strengths over time beside their formulas.
         law: The law of gates beside the network's; None where there is none.
@@ -121,6 +122,7 @@ class Explained:
     windows: tuple[Window, ...]
     derivation: Derivation | None = None
     prediction: Prediction | None = None
+    first: np.ndarray | None = None
     why_not: str = ""
     modes: tuple[ModeMeasured, ...] = ()
     law: GateLawMeasured | None = None
@@ -182,6 +184,14 @@ class Explained:
                 distance_before=self.far(prediction.closed_loss),
                 distance_after=self.far(prediction.reduced),
             )
+        if prediction is not None and self.first is not None:
+            yield Left(
+                assumption="gates of later stages, which the theory has from the beginning",
+                replaced_by="those of the first stage alone",
+                distance_before=self.far(prediction.loss),
+                distance_after=self.far(self.first),
+            )
+            judged = min(self.far(self.first, begins), judged or 0.0)
         yield Left(
             assumption="alignment, and a start from the initialisation distribution",
             replaced_by=f"the network's own units {begin}, each with its nearest gate for good",
@@ -276,6 +286,10 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
             prediction, why = None, "descent on these gates diverges at the network's rate"
     except (InputError, NotSupportedError) as error:
         why = str(error)
+    first = None
+    if prediction is not None and len(numbers.stages) > 1:
+        begun = tuple(each for each in numbers.spec.pathways if each.stage == 1)
+        first = predict_training(derive_unchecked(replace(numbers.spec, pathways=begun))).loss
     run = _run(history, found, gates, looks)
     return Explained(
         **whole,
@@ -283,6 +297,7 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
         units=FromData.of_units(units, numbers),
         derivation=derivation,
         prediction=prediction,
+        first=first,
         why_not=why,
         modes=() if prediction is None else network_strengths(numbers, prediction, run),
         law=GateLawMeasured.of(numbers, run),

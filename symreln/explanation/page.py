@@ -12,6 +12,7 @@ from symreln.base.summaries import few
 from symreln.document.document_model import Block, Figure, Items, Math, Section, Strong, Table
 from symreln.document.mathtext import to_latex
 from symreln.document.typeset import say, typeset
+from symreln.experiment.metrics import DROP
 from symreln.explanation.recorded import LARGE
 from symreln.laws.law import strength_symbol
 from symreln.report.looks import points
@@ -46,7 +47,8 @@ _CAPTIONS = {
 
 def sentences(found: Explained) -> Iterator[str]:
     """Yield what is said first, in a few sentences."""
-    yield from _another_rate(found)
+    if other := another_rate(found.found, found.rate):
+        yield f"{other}, and all that follows has the given one"
     yield _loss(found.found)
     yield _gates(found)
     yield answer(found)
@@ -73,9 +75,14 @@ def sentences(found: Explained) -> Iterator[str]:
 def _loss(found: Recorded) -> str:
     steps, losses = found.steps, found.losses
     same = "" if found.apart is None else f"; those given are within {share(found.apart)} of L(0)"
+    fell, odd = 1 - losses.min() / losses[0], ""
+    if losses[-1] > losses[0]:
+        odd = "; it rises: other data, another scaling of them, or another loss was trained"
+    elif fell < 1 - DROP:
+        odd = f"; it has fallen by {share(fell)}, and what follows is of this beginning alone"
     return (
         f"loss of the weights, 1/(2P) Σ‖y − ŷ‖²: {losses[0]:.4g} at step {steps[0]}, "
-        f"{losses[-1]:.4g} at step {steps[-1]}{same}"
+        f"{losses[-1]:.4g} at step {steps[-1]}{same}{odd}"
     )
 
 
@@ -124,10 +131,10 @@ def _theory(found: Explained) -> Iterator[str]:
         yield f"theory of these gates: none, {found.why_not}"
         return
     kind = "closed forms" if found.prediction.judged == "closed" else "integrated reduction"
-    yield (
-        f"theory of these gates ({kind}): {percent(found.far(found.prediction.loss))} of L(0) "
-        "from the network"
-    )
+    begins, loss = found.found.begins, found.prediction.loss
+    whole, later = found.far(loss), found.far(loss, begins)
+    after = f", {percent(later)} from step {found.found.steps[begins]} on" * (later < whole)
+    yield f"theory of these gates ({kind}): {percent(whole)} of L(0) from the network{after}"
     if found.found.bias is not None:
         first = 0.5 * np.square(found.found.y).sum(axis=0).mean() / found.found.losses[0]
         yield (
@@ -155,18 +162,22 @@ def _descent(found: Explained) -> Iterator[str]:
     yield change
 
 
-def _another_rate(found: Explained) -> Iterator[str]:
-    """Yield that the rate that is given is not that of the weights."""
-    measured, samples = found.found.rate, found.found.x.shape[1]
-    if measured is None or abs(found.rate / measured - 1) <= _OTHER + found.found.off:
-        return
-    ratio = found.rate / measured
+def another_rate(found: Recorded, rate: float) -> str:
+    """Say that the rate that is given is not that of the weights; "" where it is.
+
+    Args:
+        found: What the weights say.
+        rate: That is given, of the mean loss, a step.
+    """
+    measured, samples = found.rate, found.x.shape[1]
+    if measured is None or abs(rate / measured - 1) <= _OTHER + found.off:
+        return ""
+    ratio = rate / measured
     convention = any(abs(ratio / each - 1) < _OTHER for each in (samples, 1 / samples))
-    hint = f'. There are {samples} samples: the loss of [network], "mean" or "sum", is probably'
-    yield (
-        f"the learning rate that is given, {found.rate:.4g} of the mean loss, is {ratio:.3g} times "
-        "that with which the weights descend, and all that follows has the given one"
-        f"{f'{hint} not that of the training' if convention else ''}"
+    hint = f' (there are {samples} samples: is the loss of the network "mean" or "sum"?)'
+    return (
+        f"the learning rate that is given, {rate:.4g} of the mean loss, is {ratio:.3g} times that "
+        f"with which the weights descend{hint * convention}"
     )
 
 

@@ -341,7 +341,29 @@ def test_a_rate_that_is_not_of_the_weights_is_said(history, rate, said):
     given = {**GIVEN, "learning_rate": rate, "loss": loss}
     lines = list(sr.explain(history, X, Y, network=given).lines())
     (line,) = (each for each in lines if said in each)
-    assert ("There are 4 samples" in line) == (loss == "sum")
+    assert ("there are 4 samples" in line) == (loss == "sum")
+
+
+def test_gates_that_come_later_are_what_the_theory_has_too_early():
+    x = np.random.default_rng(0).uniform(-1, 1, (12, 2)).round(1)
+    y = np.sign(x[:, 0] * x[:, 1])
+    lines = sr.explain(trained(x, y, std=1e-4, rate=0.1), x, y).lines()
+    (line,) = (each for each in lines if each.startswith("of what this theory leaves most"))
+    assert "gates of later stages" in line
+
+
+@pytest.mark.parametrize(
+    ("sign", "looks", "said"), [(-1, None, "it rises: other data"), (1, 3, "of this beginning")]
+)
+def test_a_loss_that_rises_or_hardly_falls_is_said(history, sign, looks, said):
+    seen = {name: rows[:looks] for name, rows in history.items() if name != "losses"}
+    assert said in next(iter(sr.explain(seen, X, sign * Y, network=GIVEN).lines()))
+
+
+def test_a_rate_with_which_units_diverge_is_named_beside_that_of_the_weights(history):
+    given = {**GIVEN, "learning_rate": 400 * RATE}
+    with pytest.raises(InputError, match=r"diverge.*is 400 times that with which the weights"):
+        sr.explain(history, X, Y, network=given)
 
 
 @pytest.mark.parametrize(
