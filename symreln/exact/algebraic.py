@@ -143,14 +143,11 @@ class AlgebraicNumber:
         """
         if not self.is_sqrt or self.is_zero:
             return self.squared_polynomial
-        zero = Scalar(self.parameters, 0)
-        doubled: list[Scalar] = []
-        for coefficient in self.squared_polynomial:
-            doubled += [coefficient, zero]
+        doubled = _of_square(self.squared_polynomial)
         point = _reference_point(self.parameters)
         vanishes = doubled[0].substitute(point).is_zero
         if self.parameters and (self.scalar is None or vanishes or self.is_long):
-            return tuple(doubled[:-1])
+            return doubled
         factors = _square_root_factors(_Same(self.squared_polynomial))
         for bits in _precisions():  # ends: the factors have no common root at this point
             value = self.ball(point, bits)
@@ -249,7 +246,7 @@ class AlgebraicNumber:
     def decimal(self, values: Values | None = None, digits: int = 21) -> tuple[str, str]:
         """Return (decimal, radius) as text; the number is certified to lie within the radius."""
         value = self._rational_at(values)
-        if value is not None and _terminates(value.denominator):
+        if value is not None and not pow(10, value.denominator.bit_length(), value.denominator):
             text = enclosure.exact_decimal(value)
             if len(text) <= digits + 10:
                 return text, "0"
@@ -488,21 +485,18 @@ def _minimal_polynomial(minpoly: _Same, element: _Same) -> Coefficients:
 @lru_cache(maxsize=512)
 def _square_root_factors(shared: _Same) -> list[Coefficients]:
     """Return the irreducible factors of f(x²), the same for all roots of f."""
-    zero = Scalar(shared.coefficients[0].parameters, 0)
-    doubled = [value for pair in zip(shared.coefficients, repeat(zero)) for value in pair]
-    return [factor for factor, _ in irreducible_factors(doubled[:-1])]
+    return [factor for factor, _ in irreducible_factors(_of_square(shared.coefficients))]
+
+
+def _of_square(polynomial: Coefficients) -> Coefficients:
+    """Return f(x²)."""
+    zero = Scalar(polynomial[0].parameters, 0)
+    return tuple(value for pair in zip(polynomial, repeat(zero)) for value in pair)[:-1]
 
 
 def _at(polynomial: Coefficients, point: Values, value: arb) -> arb:
     """Return the polynomial's value at the working precision."""
     return enclosure.evaluate([c.substitute(point).to_fraction() for c in polynomial], value)
-
-
-def _terminates(denominator: int) -> bool:
-    for prime in (2, 5):
-        while denominator % prime == 0:
-            denominator //= prime
-    return denominator == 1
 
 
 def _precisions(start: int = 64) -> list[int]:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import lcm
 
-from flint import fmpq_mat, fmpz, fmpz_mat, fmpz_poly
+from flint import fmpq_mat, fmpz_mat, fmpz_poly
 
 from symreln.base.records import record
 from symreln.exact import integers
@@ -50,15 +51,13 @@ class Block:
 
     def combined(self, index: Mapping[Exponents, int], parameters: tuple[str, ...]) -> ExactMatrix:
         """Return Σ monomial·c, N × N, from the place of every monomial's member of the family."""
-        whole, common = {}, fmpz(1)
-        for key, place in index.items():
-            whole[key], bottom = self.actions[place].numer_denom()
-            common = common.lcm(bottom)
+        parts = {key: self.actions[place].numer_denom() for key, place in index.items()}
+        common = lcm(*(int(bottom) for _, bottom in parts.values()))
         terms = {
-            key: IntegerMatrix.of_flint(top * (common // self.actions[index[key]].numer_denom()[1]))
-            for key, top in whole.items()
+            key: IntegerMatrix.of_flint(top * (common // int(bottom)))
+            for key, (top, bottom) in parts.items()
         }
-        return ExactMatrix((self.size, self.size), parameters, terms, int(common))
+        return ExactMatrix((self.size, self.size), parameters, terms, common)
 
 
 def invariant_blocks(family: Sequence[fmpz_mat], generic: int | None = None) -> list[Block]:

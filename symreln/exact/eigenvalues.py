@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
+from math import lcm
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
@@ -102,11 +103,9 @@ def _combined(
     ring, result = polynomial_ring(names), []
     for power in range(len(values[0])):
         at = {key: values[place][power] for key, place in index.items()}
-        common = fmpz(1)
-        for value in at.values():
-            common = common.lcm(value.q)
+        common = lcm(*(int(value.q) for value in at.values()))
         top = ring.from_dict({key: (value * common).p for key, value in at.items()})
-        result.append(Scalar(names, top, int(common)))
+        result.append(Scalar(names, top, common))
     return tuple(result)
 
 
@@ -122,9 +121,8 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
     minpoly = field.minimal_polynomial(values.eigenvalue)
     if len(minpoly) != len(values.minpoly):
         return values
-    powers = [field.constant(1)]
-    while len(powers) < field.degree:
-        powers.append(field.multiply(powers[-1], values.eigenvalue))
+    one, own = field.constant(1), values.eigenvalue
+    powers = integers.iterated(lambda power: field.multiply(power, own), one, field.degree)
     # Coordinates of d over 1, lambda, lambda², …: they are independent, so it has them.
     found = coordinates(
         ExactMatrix.from_rows(powers, names).T, ExactMatrix.from_rows([values.d], names).T
@@ -234,12 +232,9 @@ def _split(
     return result
 
 
-def _krylov(matrix: fmpz_mat, vectors: fmpz_mat, length: int) -> list[fmpz_mat]:
-    """Return [vectors, matrix·vectors, …], ``length`` of them."""
-    words = [vectors]
-    while len(words) < length:
-        words.append(matrix * words[-1])
-    return words
+def _krylov(matrix: fmpz_mat, vector: fmpz_mat, length: int) -> list[fmpz_mat]:
+    """Return [vector, matrix·vector, …], ``length`` of them."""
+    return integers.iterated(lambda word: matrix * word, vector, length)
 
 
 def _generators(space: fmpz_mat, operator: fmpq_mat, degree: int, wanted: int) -> fmpz_mat:
@@ -344,9 +339,8 @@ def _krylov_spaces(
     for column in image.T.numerators():
         if any(not entry.is_zero() for entry in column):
             entries = polynomials.primitive(column)
-            words = [ExactMatrix.of_polynomials((height, 1), names, entries)]
-            while len(words) < degree:
-                words.append(operator @ words[-1])
+            word = ExactMatrix.of_polynomials((height, 1), names, entries)
+            words = integers.iterated(lambda each: operator @ each, word, degree)
             spaces.append(ExactMatrix.beside(words))
     # At one point dependent vectors are told at once; where too few seem independent, exactly.
     for rows in (polynomials.rows_at_point, polynomials.independent_rows):

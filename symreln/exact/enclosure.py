@@ -104,27 +104,20 @@ def in_float64(value: arb) -> bool:
 
 
 def _text(mantissa: int, exponent: int) -> str:
-    sign = "-" if mantissa < 0 else ""
-    figures = str(abs(mantissa))
+    value = Decimal(f"{mantissa}e{exponent}")
     if exponent >= 0:
-        whole = figures + "0" * exponent
-        return sign + whole if len(whole) <= 40 else f"{sign}{figures}e{exponent}"
-    point = len(figures) + exponent
-    if point > 0:
-        return f"{sign}{figures[:point]}.{figures[point:]}"
-    if point > -8:
-        return f"{sign}0.{'0' * -point}{figures}"
-    return f"{sign}{figures[0]}.{figures[1:] or '0'}e{point - 1}"
+        return f"{value:f}" if value.adjusted() < 40 else f"{mantissa}e{exponent}"
+    if value.adjusted() > -9:
+        return f"{value:f}"
+    head, _, tail = f"{value:e}".partition("e")
+    return f"{head if '.' in head else head + '.0'}e{tail}"
 
 
 def _radius(radius: int, exponent: int) -> str:
     """Return a power of ten that is not smaller than radius·10^exponent."""
-    if radius == 0:
-        return "0"
-    power = len(str(radius))
-    if radius == 10 ** (power - 1):
-        power -= 1
-    return f"1e{power + exponent}"
+    if radius < 2:
+        return f"1e{exponent}" if radius else "0"
+    return f"1e{len(str(radius - 1)) + exponent}"
 
 
 def exact_decimal(value: Fraction) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_mpoly
 
-from symreln.exact import polynomials
+from symreln.exact import integers, polynomials
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
@@ -104,18 +104,12 @@ class Field:
         if coefficients[0].is_zero:
             msg = "division by zero in Q(parameters)(theta)"
             raise ZeroDivisionError(msg)
-        total = self.constant(0)
-        for coefficient in reversed(coefficients[1:]):
-            total = self.add(self.multiply(total, a), self.constant(coefficient))
-        return self.scale(total, -1 / coefficients[0])
+        return self.scale(self.evaluate(coefficients[1:], a), -1 / coefficients[0])
 
     def multiplication(self, a: Coefficients) -> list[Coefficients]:
         """Return a·theta^j for j < k."""
-        rows = [a]
         zero = Scalar(self.parameters, 0)
-        while len(rows) < self.degree:
-            rows.append(self.reduce((zero, *rows[-1])))
-        return rows
+        return integers.iterated(lambda row: self.reduce((zero, *row)), a, self.degree)
 
     def characteristic(self, a: Coefficients) -> Coefficients:
         """Return the characteristic polynomial of multiplication by a, low to high, monic."""
@@ -126,11 +120,7 @@ class Field:
             return tuple(Scalar(self.parameters, int(c.p), int(c.q)) for c in found)
         flat, common = cleared([value for row in rows for value in row])
         table = [flat[i : i + self.degree] for i in range(0, len(flat), self.degree)]
-        found = polynomials.characteristic(table, self.parameters)
-        return tuple(
-            Scalar(self.parameters, value, common ** (self.degree - power))
-            for power, value in enumerate(found)
-        )
+        return polynomials.characteristic(table, common, self.parameters)
 
     def trace(self, a: Coefficients) -> Scalar:
         """Return the sum of a over all roots of f."""

@@ -6,10 +6,13 @@ rests on is checked over Z.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import Any, TypeVar, cast
 
 from flint import fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
+
+_Word = TypeVar("_Word")
 
 
 def identity(size: int, columns: int | None = None) -> fmpz_mat:
@@ -54,6 +57,11 @@ def primitive_columns(matrix: fmpz_mat) -> fmpz_mat:
         if content > 1:
             columns[place] = [entry // content for entry in column]
     return from_columns(columns, matrix.nrows())
+
+
+def iterated(step: Callable[[_Word], _Word], first: _Word, length: int) -> list[_Word]:
+    """Return first, step(first), step(step(first)), …: ``length`` of them, at least one."""
+    return list(accumulate(range(length - 1), lambda last, _: step(last), initial=first))
 
 
 def kernel(matrix: fmpz_mat) -> fmpz_mat:

@@ -104,12 +104,8 @@ def right_inverse(features: ExactMatrix) -> ExactMatrix:
 
 def characteristic(matrix: ExactMatrix) -> Coefficients:
     """Return the coefficients of det(x - matrix), low to high; the last is 1."""
-    whole, size = matrix.reduced(), matrix.shape[0]
-    found = polynomials.characteristic(whole.numerators(), matrix.parameters)
-    return tuple(
-        Scalar(matrix.parameters, value, whole.denominator ** (size - power))
-        for power, value in enumerate(found)
-    )
+    whole = matrix.reduced()
+    return polynomials.characteristic(whole.numerators(), whole.denominator, matrix.parameters)
 
 
 def evaluate(polynomial: Sequence[Scalar], matrix: ExactMatrix, on: ExactMatrix) -> ExactMatrix:

@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_poly, fmpz_mat, fmpz_poly
 
 from symreln.errors import InputError
-from symreln.exact import enclosure
+from symreln.exact import enclosure, integers
 from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, joint_spectrum
 
 _NumpyMode = tuple[float, np.ndarray]
@@ -63,9 +63,7 @@ def _spanning(
     if mode_class.degree == 1:
         return [generators], [[Fraction(1)]], ()
     operator, scale = spectrum.operator_matrix(mode_class).substitute(point).integers()
-    words = [generators]
-    while len(words) < mode_class.degree:
-        words.append(operator * words[-1])
+    words = integers.iterated(lambda word: operator * word, generators, mode_class.degree)
     minpoly = tuple(c.substitute(point).to_fraction() for c in mode_class.minpoly)
     # T^j W = words[j]/scale^j, and f(x)/(x - theta) = Σ_j (Σ_{i>j} f_i theta^{i-j-1}) x^j.
     rows = [[c / Fraction(scale) ** j for c in minpoly[j + 1 :]] for j in range(mode_class.degree)]

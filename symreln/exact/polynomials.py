@@ -19,8 +19,8 @@ Table = list[list[fmpz_mpoly]]
 SPECTRAL = "x!"  # not an identifier, so no parameter can have this name
 
 
-def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
-    """Return the coefficients of det(x - a), low to high, by Faddeev and LeVerrier."""
+def characteristic(a: Table, bottom: fmpz_mpoly, parameters: tuple[str, ...]) -> tuple[Scalar, ...]:
+    """Return the coefficients of det(x - a/bottom), low to high, by Faddeev and LeVerrier."""
     size, zero = len(a), polynomial_ring(parameters).constant(0)
     found, product = [zero + 1], [[zero] * size for _ in range(size)]
     for step in range(1, size + 1):
@@ -31,7 +31,7 @@ def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
         product = [[_dot(row, column, zero) for column in columns] for row in a]
         trace = sum((product[place][place] for place in range(size)), zero)
         found.append(-trace // step)
-    return found[::-1]
+    return tuple(Scalar(parameters, c, bottom**power) for power, c in enumerate(found))[::-1]
 
 
 def _dot(a: Sequence[fmpz_mpoly], b: Sequence[fmpz_mpoly], zero: fmpz_mpoly) -> fmpz_mpoly:

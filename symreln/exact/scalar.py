@@ -86,11 +86,8 @@ class Scalar:
             if value.parameters == parameters:
                 return cls(parameters, value.numerator, value.denominator)
             ring = polynomial_ring(parameters)
-            return cls(
-                parameters,
-                value.numerator.project_to_context(ring),
-                value.denominator.project_to_context(ring),
-            )
+            parts = (value.numerator, value.denominator)
+            return cls(parameters, *(part.project_to_context(ring) for part in parts))
         if isinstance(value, Fraction):
             return cls(parameters, value.numerator, value.denominator)
         return cls(parameters, int(value))

@@ -217,15 +217,10 @@ class JointSpectrum:
         operator = mode_class.operator
         if operator.matrix is not None:
             return operator.matrix
-        if operator.at:
-            at = dict(operator.at)
-            total = self.m.substitute(at).scale(operator.weight_m.substitute(at))
-            if not operator.weight_x.is_zero:
-                total = total + self.sigma_x.substitute(at).scale(operator.weight_x.substitute(at))
-            return total.promoted(self.parameters)
-        total = self.m.scale(operator.weight_m)
+        at = dict(operator.at)
+        total = self.m.substitute(at).scale(operator.weight_m)
         if not operator.weight_x.is_zero:
-            total = total + self.sigma_x.scale(operator.weight_x)
+            total = total + self.sigma_x.substitute(at).scale(operator.weight_x)
         return total.reduced()
 
     def spanning(self, mode_class: ModeClass) -> list[list[Coefficients]]:
@@ -239,8 +234,9 @@ class JointSpectrum:
         if mode_class.degree > 1:
             weights = [field.reduce(mode_class.minpoly[j + 1 :]) for j in range(mode_class.degree)]
             operator = self.operator_matrix(mode_class)
-            while len(words) < mode_class.degree:
-                words.append((operator @ words[-1]).reduced())
+            words = integers.iterated(
+                lambda word: (operator @ word).reduced(), words[0], mode_class.degree
+            )
         zero = field.constant(0)
         found = [[zero] * self.n_x for _ in range(mode_class.multiplicity)]
         for word, weight in zip(words, weights, strict=True):
