@@ -7,6 +7,7 @@ Pathway j enters the error of pathway p through :math:`K = U_p^T O_p O_j U_j` an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from fractions import Fraction
 from typing import Any
@@ -41,59 +42,47 @@ _UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its outpu
 
 
 @record
-class _FormulaValue(Claim):
-    """A formula with its value.
-
-    Attributes:
-        expr: In the declared parameters.
-        ball: Its value where they have values, else None.
-    """
-
-    expr: sp.Expr
-    ball: arb | None = field(compare=False)
-
-    def values(self) -> dict[str, Any]:
-        """Return "expr", and "decimal" and "radius" where there is a value."""
-        return {"expr": self.expr} | ({} if self.ball is None else decimals(self.ball))
-
-
-@record
 class _Overlap(Claim):
     """k and g of two classes with common input directions.
 
     Attributes:
         k: None where s = 0 on the mode acted on: its u is not determined.
         g: Exact; None where input directions differ or eigenvalues are conjugate.
+        ball: k where the declared parameters have values, else None.
     """
 
-    k: _FormulaValue | None
+    k: sp.Expr | None = None
     g: Scalar | None
+    ball: arb | None = field(default=None, compare=False)
 
     def values(self) -> dict[str, Any]:
         """Return "overlap" (k) and "input_overlap" (g), and "why" there is no k."""
-        if self.g is None:
-            return {"overlap": None, "input_overlap": None}
         if self.k is None:
-            return {"overlap": None, "input_overlap": self.g, "why": _UNDETERMINED}
-        return {"overlap": self.k, "input_overlap": self.g}
+            why = {} if self.g is None else {"why": _UNDETERMINED}
+            return {"overlap": None, "input_overlap": self.g, **why}
+        number = {} if self.ball is None else decimals(self.ball)
+        return {"overlap": {"expr": self.k, **number}, "input_overlap": self.g}
 
-    def cells(self, notation: Notation) -> tuple[str, str, str]:
-        """Return k, g and k g as LaTeX, a dash where there is none."""
+    def cells(self, notation: Notation) -> tuple[Content, Content, Content]:
+        """Return k, g and k g, a dash where there is none."""
         assert self.g is not None
         g = self.g.to_sympy(notation.symbols)
         if self.k is None:
-            return "–", notation.latex(g), "–"
-        k, product = notation.latex(self.k.expr), notation.latex(self.k.expr * g)
-        return k, notation.latex(g), product
+            return "–", Math(notation.latex(g)), "–"
+        return (
+            Math(notation.latex(self.k)),
+            Math(notation.latex(g)),
+            Math(notation.latex(self.k * g)),
+        )
 
 
 def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling) -> _Overlap:
     """Return k and g: k s_p s_j is known exactly, and where s differs, so is (s_p s_j)²."""
     squared, g = found.overlap_squared, found.input_overlap
     if squared is None or g is None:
-        return _Overlap(k=None, g=None)
+        return _Overlap(g=None)
     if found.target_class.is_null:
-        return _Overlap(k=None, g=g)
+        return _Overlap(g=g)
     symbols, values = derivation.spec.symbols, derivation.spec.values
     (p, a), (j, i) = found.target, found.source
     target = stage.pathways[p].spectrum.classes[a].eigenvalue[0]
@@ -103,7 +92,7 @@ def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling
     else:
         root = AlgebraicNumber.rational(target * source, is_sqrt=True)
         k = squared.to_sympy(symbols) / root.to_sympy(symbols)
-    return _Overlap(k=_FormulaValue(expr=k, ball=_ball(squared, target * source, values)), g=g)
+    return _Overlap(k=k, g=g, ball=_ball(squared, target * source, values))
 
 
 def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> arb | None:
@@ -142,24 +131,24 @@ class _Couplings(Claim):
         for coupling, overlap in self._each:
             (p, a), (j, i) = coupling.target, coupling.source
             ends = {"to": numbers[p][a], "from": numbers[j][i]}
-            pairs[p, j].append({**ends, **overlap.values()})
-        for (p, j), modes in pairs.items():
-            both = _common(modes) or self._matrices(p, j)
+            pairs[p, j].append((ends, overlap))
+        for (p, j), found in pairs.items():
+            # The numbers that all modes of a pair share, where there are such.
+            shared = found and found[0][1].k is not None and len({each for _, each in found}) == 1
+            both = found[0][1].values() if shared else self._matrices(p, j)
+            modes = [ends | overlap.values() for ends, overlap in found]
             yield {"from": pathways[j].name, "to": pathways[p].name, **both, "modes": modes}
 
     def _matrices(self, p: int, j: int) -> dict[str, Any]:
         """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
         target, source = self.stage.pathways[p], self.stage.pathways[j]
-        unknown = not self.derivation.spec.has_values
-        if unknown or target.rank * source.rank > MOST_ENTRIES:
-            return {"overlap": None, "input_overlap": None}
-        place = self.derivation.stages.index(self.stage)
-        pathways = self.derivation.ask(at_values).stages[place].pathways
-        try:
-            k, g = _overlap_matrices(pathways[p], pathways[j])
-        except InputError:  # float64 has no room for them; the certificate has their spaces
-            return {"overlap": None, "input_overlap": None}
-        return {"overlap": _rounded(k), "input_overlap": _rounded(g)}
+        k = g = None
+        if self.derivation.spec.has_values and target.rank * source.rank <= MOST_ENTRIES:
+            place = self.derivation.stages.index(self.stage)
+            pathways = self.derivation.ask(at_values).stages[place].pathways
+            with suppress(InputError):  # no room in float64; the certificate has their spaces
+                k, g = map(_rounded, _overlap_matrices(pathways[p], pathways[j]))
+        return {"overlap": k, "input_overlap": g}
 
     def says(self) -> Iterator[Block]:
         """Say what k and g are, and list them."""
@@ -183,11 +172,11 @@ class _Couplings(Claim):
     def _table(self, plain: list[tuple[ModeCoupling, _Overlap]]) -> Table:
         """One row for all couplings with the same k and g, pathways and modes listed."""
         notation, pathways = Notation.of(self.derivation.spec), self.stage.pathways
-        latex = {id(overlap): overlap.cells(notation) for _, overlap in plain}
+        cells = {id(overlap): overlap.cells(notation) for _, overlap in plain}
         # Dictionaries as sets that keep their order.
-        rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
+        rows: dict[tuple[Content, ...], tuple[dict[str, None], dict[str, None]]] = {}
         for coupling, overlap in plain:
-            pairs, modes = rows.setdefault(latex[id(overlap)], ({}, {}))
+            pairs, modes = rows.setdefault(cells[id(overlap)], ({}, {}))
             (p, a), (j, i) = coupling.target, coupling.source
             pairs[f"({pathways[p].number}, {pathways[j].number})"] = None
             here, there = pathways[p].mode_numbers(a), pathways[j].mode_numbers(i)
@@ -195,7 +184,7 @@ class _Couplings(Claim):
         return Table(
             header=("pathways", "modes", Math("k"), Math("g"), Math("k g")),
             rows=tuple(
-                (few([*pairs], MOST_NAMES), few([*modes], MOST_NAMES), *map(_cell, numbers))
+                (few([*pairs], MOST_NAMES), few([*modes], MOST_NAMES), *numbers)
                 for numbers, (pairs, modes) in rows.items()
             ),
             caption=phrase(
@@ -234,22 +223,10 @@ def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[_Overlap,
     return tuple(found)
 
 
-def _common(modes: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the numbers k and g that all modes of a pair share, or None."""
-    if not modes or any(mode["overlap"] is None for mode in modes):
-        return None
-    shared = [{key: mode[key] for key in ("overlap", "input_overlap")} for mode in modes]
-    return shared[0] if all(each == shared[0] for each in shared) else None
-
-
 def _rounded(matrix: np.ndarray) -> np.ndarray:
     """Return twelve decimals, fewer of large entries: float64 has some more of the largest."""
     largest = np.abs(matrix).max(initial=1)
     return np.round(matrix, 12 - int(np.ceil(np.log10(largest)))) + 0.0  # -0.0 becomes 0.0
-
-
-def _cell(latex: str) -> Content:
-    return latex if latex == "–" else Math(latex)
 
 
 def _overlap_matrices(

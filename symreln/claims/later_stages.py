@@ -124,16 +124,9 @@ def head_starts_of(derivation: Derivation) -> _HeadStarts | None:
     }
     if not found and not laws.outrun:
         return None
-    return _HeadStarts(modes=found, outrun=laws.outrun, symbols=_symbols_of(derivation))
-
-
-def _symbols_of(derivation: Derivation) -> dict[str, str]:
-    """Return the LaTeX of every mode that tables show and that learns, by its label."""
-    return {
-        mode.label: group.symbol(mode)
-        for group in mode_orbits(derivation)
-        for mode in group.learning
-    }
+    groups = mode_orbits(derivation)
+    symbols = {mode.label: group.symbol(mode) for group in groups for mode in group.learning}
+    return _HeadStarts(modes=found, outrun=laws.outrun, symbols=symbols)
 
 
 def _decimal(value: arb) -> str:

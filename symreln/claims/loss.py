@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sp
 
 from symreln.base.records import record
-from symreln.claims.claim import DIGITS, Claim
+from symreln.claims.claim import DIGITS, Claim, numbered
 from symreln.claims.derivation import Derivation
 from symreln.claims.narrow import learned_counts, narrow_pathways
 from symreln.claims.probes import learning_modes
@@ -104,12 +104,7 @@ class _Loss(Claim):
         """Return "initial", "final" and "expr"; the final value is that of decay and few units."""
         final: Any = self.derivation.least_loss
         if self.settled is not None:
-            radius = (
-                ()
-                if self.decimal is None
-                else zip(("decimal", "radius"), self.decimal, strict=True)
-            )
-            final = {"expr": self.settled, **dict(radius)}
+            final = {"expr": self.settled, **numbered(self.decimal)}
         loss = self.derivation.loss
         return {"initial": self.derivation.initial_loss, "final": final, "expr": loss}
 
@@ -169,20 +164,18 @@ class _Loss(Claim):
             return [" to ", final, ", the least-squares loss of the pathways."]
         return [
             " to what it is with every strength at its plateau",
-            *self._limit(),
+            *([] if self.decimal is None else self._limit(*self.decimal)),
             " and not to the least-squares value ",
             final,
             ": weight decay holds the strengths below.",
         ]
 
-    def _limit(self) -> list[Any]:
+    def _limit(self, decimal: str, radius: str) -> list[Any]:
         """Return that value between commas: exact where it is rational, else as a decimal."""
-        if self.decimal is None:
-            return []
         spec = self.derivation.spec
         where = " at the declared values" if spec.parameters else ""
         if self.rational is None:
-            shown = decimal_latex(*self.decimal, digits=8)
+            shown = decimal_latex(decimal, radius, digits=8)
         else:
             shown = scalar_latex(Scalar.of(self.rational), Notation.of(spec))
         return [", ", Math(shown), f"{where},"]

@@ -21,6 +21,7 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.early import EarlyStrengths
 from symreln.claims.integration import check_range, network_of
 from symreln.claims.narrow import narrow_pathways
+from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
@@ -69,7 +70,7 @@ def starts_of(derivation: Derivation) -> Starts:
         for pathway in derivation.pathways
         if pathway.name in kappas
     }
-    factors = start_factors(derivation, mode_kappas(derivation, kappas))
+    factors = start_factors(derivation, kappas)
     return Starts(kappas=kappas, errors=errors, factors=factors)
 
 
@@ -181,19 +182,17 @@ def _pathway_kappas(
     }
 
 
-def mode_kappas(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
-    """Return κ by the label of every mode that learns something, from that of its pathway."""
-    return {
-        mode.label: kappas[pathway.name]
-        for pathway in derivation.pathways
-        if pathway.name in kappas
-        for mode in pathway.modes
-        if not mode.is_null
-    }
-
-
 def start_factors(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, Fraction]:
-    """Return by how many times modes with a κ start stronger than expected, by label."""
-    units = pathway_units(network_of(derivation.spec))
-    hidden = network_of(derivation.spec).hidden
-    return {label: Fraction(str(kappa)) * hidden / units for label, kappa in kappas.items()}
+    """Return by how many times modes that learn start stronger than expected, by label.
+
+    Args:
+        derivation: With a network.
+        kappas: κ by name of the pathways that have one.
+    """
+    network = network_of(derivation.spec)
+    share = Fraction(network.hidden) / pathway_units(network)
+    return {
+        mode.label: Fraction(str(kappas[pathway.name])) * share
+        for pathway, mode in learning_modes(derivation)
+        if pathway.name in kappas
+    }

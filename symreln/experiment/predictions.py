@@ -33,7 +33,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
 from symreln.claims.prediction import closed_forms, predict, predict_training, written_and_read
 from symreln.claims.probes import learning_modes
-from symreln.claims.starts import chain_of, mode_kappas, start_factors, starts_of, strength0_of
+from symreln.claims.starts import chain_of, start_factors, starts_of, strength0_of
 from symreln.effective.network import EffectiveNetwork, effective_of, takes_minutes
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
@@ -149,7 +149,7 @@ def _kappa_error(numbers: Derivation, prediction: Prediction) -> tuple[float, fl
     """
     starts = numbers.ask(starts_of)
     moved = {name: kappa + ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
-    factors = start_factors(numbers, mode_kappas(numbers, moved))
+    factors = start_factors(numbers, moved)
     return _largest(predict_training(numbers, factors, judged_only=True), prediction)
 
 

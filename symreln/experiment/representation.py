@@ -23,7 +23,7 @@ from symreln.base.records import record
 from symreln.claims.integration import gate_floats
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
-from symreln.claims.starts import mode_kappas, start_factors
+from symreln.claims.starts import start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.training import GDLN, RELU, train_pair
 from symreln.train.record import Recording
@@ -153,7 +153,7 @@ def _by_matrices(
         predictions: What was predicted of it.
         steps: Which steps of training.
     """
-    factors = start_factors(derivation, mode_kappas(derivation, predictions.kappas))
+    factors = start_factors(derivation, predictions.kappas)
     starts = first_starts(derivation, factors)
     return derivation.ask(matrices_of).similarities(steps, starts)
 

@@ -60,7 +60,7 @@ def train_pair(
 
     Args:
         spec: With a network and without free parameters.
-        kappas: κ of pathways by name (:func:`symreln.claims.starts.mode_kappas`).
+        kappas: κ of pathways by name (:func:`symreln.claims.starts.start_factors`).
         seeds: How many of each kind.
         rng: Seed of the random streams.
         record: What is recorded beside the losses; by default what a confrontation looks at.
@@ -235,7 +235,7 @@ def gated_pathways(
 
     Args:
         spec: With a network.
-        kappas: κ of pathways by name (:func:`symreln.claims.starts.mode_kappas`).
+        kappas: κ of pathways by name (:func:`symreln.claims.starts.start_factors`).
     """
     network, given = network_of(spec), kappas or {}
     half = pathway_units(network)

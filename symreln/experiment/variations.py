@@ -17,7 +17,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import predict_training
-from symreln.claims.starts import chain_of, mode_kappas, start_factors
+from symreln.claims.starts import chain_of, start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.closed import predict_aligned, predict_chain, train_aligned
 from symreln.experiment.comparing import is_aligned
@@ -188,4 +188,4 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
     """
     if not numbers.known.matrices.holds:
         return predict_chain(numbers, chain_of(numbers))
-    return predict_training(numbers, start_factors(numbers, mode_kappas(numbers, kappas)))
+    return predict_training(numbers, start_factors(numbers, kappas))
