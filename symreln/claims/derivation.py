@@ -102,15 +102,20 @@ class PathwayDerivation:
         return diagonalisable(self.spectrum)
 
     @property
+    def learning(self) -> list[ModeDerivation]:
+        """The modes that learn something."""
+        return [mode for mode in self.modes if not mode.is_null]
+
+    @property
     def rank(self) -> int:
         """How many modes have s > 0, degenerate ones one by one."""
-        return sum(mode.multiplicity for mode in self.modes if not mode.is_null)
+        return sum(mode.multiplicity for mode in self.learning)
 
     @cached_property
     def vectors(self) -> dict[str, tuple[Columns, Columns]]:
         """(U, V) of every mode with s > 0, by label, exact and before any conversion."""
-        learning = [mode.label for mode in self.modes if not mode.is_null]
-        return dict(zip(learning, singular_vectors(self.spectrum), strict=True))
+        labels = [mode.label for mode in self.learning]
+        return dict(zip(labels, singular_vectors(self.spectrum), strict=True))
 
     @property
     def u(self) -> sp.ImmutableMatrix:
@@ -144,7 +149,8 @@ class PathwayDerivation:
             InputError: A parameter has no declared value, or one at which modes are others.
         """
         values = {p.name: p.value for p in self.parameters if p.value is not None}
-        sides = [[each[side].to_numpy(values) for each in self._found()] for side in (0, 1)]
+        found = self.vectors.values()
+        sides = [[each[side].to_numpy(values) for each in found] for side in (0, 1)]
         if any(each is None for side in sides for each in side):
             msg = (
                 "to_numpy: a parameter has no declared value, or has one at which modes meet or "
@@ -155,25 +161,14 @@ class PathwayDerivation:
             np.hstack([np.zeros((size, 0)), *(each for each in side if each is not None)])
             for side, size in zip(sides, self.spectrum.sigma_yx.shape, strict=True)
         )
-        s, d = (
-            np.array([float(number.to_float(values)) for number in self._numbers(name)])
-            if name == "s" or self.spectrum.commutes
-            else None
-            for name in ("s", "d")
-        )
-        assert s is not None
-        return u, s, v, d
 
-    def _found(self) -> list[tuple[Columns, Columns]]:
-        return list(self.vectors.values())
+        def floats(name: str) -> np.ndarray:
+            return np.array([float(number.to_float(values)) for number in self._numbers(name)])
+
+        return u, floats("s"), v, floats("d") if self.spectrum.commutes else None
 
     def _numbers(self, name: str) -> list[AlgebraicNumber]:
-        return [
-            getattr(mode, name)
-            for mode in self.modes
-            if not mode.is_null
-            for _ in range(mode.multiplicity)
-        ]
+        return [getattr(mode, name) for mode in self.learning for _ in range(mode.multiplicity)]
 
     def _row(self, name: str) -> sp.ImmutableMatrix:
         import sympy as sp
@@ -190,7 +185,7 @@ class PathwayDerivation:
         import sympy as sp
 
         symbols = {p.name: p.symbol for p in self.parameters}
-        chosen = [each[side] for each in self._found()] if found is None else found
+        chosen = [each[side] for each in self.vectors.values()] if found is None else found
         columns = [column for each in chosen for column in each.to_sympy(symbols)]
         rows = self.spectrum.sigma_yx.shape[side]
         return sp.ImmutableMatrix(rows, len(columns), lambda i, j: columns[j][i])
@@ -377,7 +372,7 @@ def _loss(derivation: Derivation) -> sp.Expr | None:
         (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
         for stage in derivation.stages
         for pathway in stage.pathways
-        for mode in pathway.modes
-        if mode.strength is not None and not mode.is_null
+        for mode in pathway.learning
+        if mode.strength is not None
     ]
     return mode_space_loss(derivation.initial_loss.to_sympy(derivation.spec.symbols), terms)

@@ -215,7 +215,7 @@ def _why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         return _partly(dataset, own)
     gate = [int(bool(value)) for value in own.gate]
     pairs = _grown(dataset, pathway, gate)
-    learning = [mode for mode in pathway.modes if not mode.is_null]
+    learning = pathway.learning
     if not pairs or not learning:
         return ""  # nothing grows there, and nothing is asked of its units
     samples = {i: x for i, x in enumerate(columns(dataset.inputs)) if any(x)}

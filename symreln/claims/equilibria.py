@@ -41,8 +41,7 @@ def mode_system(stage: StageDerivation) -> ModeSystem:
 
     Couplings are the numbers that K G is on equal modes, by its trace.
     """
-    entries = [(p, m) for p, pathway in enumerate(stage.pathways) for m in pathway.modes]
-    entries = [(p, mode) for p, mode in entries if not mode.is_null]
+    entries = [(p, mode) for p, pathway in enumerate(stage.pathways) for mode in pathway.learning]
     bases = [mode_bases(pathway) for pathway in stage.pathways]
     kappa = np.diag([0.0 if m.d is None else m.d.to_float() for _, m in entries])
     for p, j in stage.verdict.couplings.coupled_pairs:

@@ -302,21 +302,17 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
     if not names:
         return None
     undecided: list[str] = []
-    polynomials: dict[str, fmpz_mpoly] = {}
-    found: dict[str, list[_Consequence]] = {}
-    for polynomial in _data_poles(spec):
-        polynomials[str(polynomial)] = polynomial
-        found[str(polynomial)] = [_Consequence(effect=_Effect.UNDEFINED)]
+    undefined = _Consequence(effect=_Effect.UNDEFINED)
+    found = {str(polynomial): (polynomial, [undefined]) for polynomial in _data_poles(spec)}
     poles = {*found}
     for stage in derivation.stages:
         for polynomial, consequence in _of_stage(stage, undecided, derivation.stages[0]):
             for factor in factors(polynomial):
-                known = found.setdefault(str(factor), [])
-                polynomials[str(factor)] = factor
+                _, known = found.setdefault(str(factor), (factor, []))
                 if str(factor) not in poles and consequence not in known:
                     known.append(consequence)
     ranges = {p.name: p.range for p in spec.parameters}
-    sets = [_placed(polynomials[key], names, ranges, each) for key, each in found.items()]
+    sets = [_placed(*each, names, ranges) for each in found.values()]
     return ExceptionalSets(
         parameters=names,
         domain=", ".join(text for r in ranges.values() if (text := r.text)),
@@ -338,9 +334,9 @@ def _data_poles(spec: Spec) -> list[fmpz_mpoly]:
 
 def _placed(
     polynomial: fmpz_mpoly,
+    consequences: list[_Consequence],
     names: tuple[str, ...],
     ranges: dict[str, domain.Range],
-    consequences: list[_Consequence],
 ) -> _ExceptionalSet:
     """Return a set with its real points in the domain, or the proof that it has none.
 
@@ -472,11 +468,9 @@ def _coincidences(
     t, found = next(((t, p) for t, p in along if not p.is_zero()), (0, None))
     if found is None:
         return  # λ agrees for all parameters and d is no eigenvalue: nothing can come together
-    apart = None  # the polynomial that vanishes where d coincides
-    if exact and all(_is_rational(each.d) for each in (one, two)):
-        assert one.d is not None
-        assert two.d is not None
-        apart = (one.d[0] - two.d[0]).numerator
+    d, other = _constant(one.d), _constant(two.d)
+    # The polynomial that vanishes where d coincides.
+    apart = None if not exact or d is None or other is None else (d - other).numerator
     for factor in factors(found):
         both = apart is not None and (apart.is_zero() or bool((apart % factor).is_zero()))
         if not exact:
@@ -487,8 +481,9 @@ def _coincidences(
             yield factor, _Effect.CROSSING, True
 
 
-def _is_rational(element: Sequence[Scalar] | None) -> bool:
-    return element is not None and all(x.is_zero for x in element[1:])
+def _constant(element: Sequence[Scalar] | None) -> Scalar | None:
+    """Return what a class's conjugates have in common, where that is one number."""
+    return element[0] if element and all(x.is_zero for x in element[1:]) else None
 
 
 def _of_strengths(pathway: PathwayDerivation) -> Iterator[_Condition]:

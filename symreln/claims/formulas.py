@@ -21,6 +21,7 @@ from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivat
 from symreln.claims.head_start import ModeLaw, ModeLaws
 from symreln.claims.integration import check_range
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
+from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
 from symreln.claims.starts import printed_starts, start_of
 from symreln.document.mathtext import to_latex
@@ -169,27 +170,23 @@ def _laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
     named, begun = _named_starts(derivation)
     counts = learned_counts(derivation) if _has_numbers(derivation) else {}
     found, letters = dict[str, Alike](), [*_given(derivation), *begun]
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:
-            if mode.is_null:
-                continue
-            count = counts.get(mode.label, mode.multiplicity)
-            law = _named(mode.strength, named.get(pathway.name, {}))
-            if isinstance(law, OneLayer) and _has_numbers(derivation) and mode.d_eff is not None:
-                d = mode.d_eff.ball(derivation.spec.values, 64)
-                law = replace(law, jumps=not d < ARB.number(derivation.tau))
-            found[mode.label], heads = _from_start(mode, law, starts.get(mode.label), count)
-            letters += [*_numbers(derivation, mode), *heads]
+    for pathway, mode in learning_modes(derivation):
+        law = _named(mode.strength, named.get(pathway.name, {}))
+        if isinstance(law, OneLayer) and _has_numbers(derivation) and mode.d_eff is not None:
+            d = mode.d_eff.ball(derivation.spec.values, 64)
+            law = replace(law, jumps=not d < ARB.number(derivation.tau))
+        letters += _numbers(derivation, mode)
+        if law.strength0 == HEAD_START:
+            letters.append(_head_start(mode.label, starts.get(mode.label)))
+            law = replace(law, strength0=letters[-1].symbol)
+        found[mode.label] = counts.get(mode.label, mode.multiplicity), law
     return found, letters
 
 
 def _formulas(derivation: Derivation) -> Formulas:
-    (laws, letters), found = derivation.ask(_laws), dict[str, Formula]()
+    laws, letters = derivation.ask(_laws)
     null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:
-            if not mode.is_null:
-                found[mode.label] = _strength(pathway, mode, laws[mode.label])
+    found = {m.label: _strength(p, m, laws[m.label]) for p, m in learning_modes(derivation)}
     learned = list(laws.values())
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
@@ -273,27 +270,14 @@ def _starts(derivation: Derivation) -> dict[str, ModeLaw]:
     return dict(laws)
 
 
-def _from_start(
-    mode: ModeDerivation, law: Law, found: ModeLaw | None, count: int
-) -> tuple[Alike, list[Letter]]:
-    """Return how many equal modes are learned and their law, with the letter of its head start.
-
-    Args:
-        mode: The mode.
-        law: Its law.
-        found: The mode in numbers; None where it has none.
-        count: How many of its equal modes are learned.
-    """
-    if law.strength0 != HEAD_START:
-        return (count, law), []
-    place = mode.label.removeprefix("pi_")
-    head = Letter(
-        symbol=sp.Symbol(f"pitilde_{place}", positive=True),
+def _head_start(label: str, found: ModeLaw | None) -> Letter:
+    """Return the letter of a mode's head start; of one in numbers, with its value."""
+    return Letter(
+        symbol=sp.Symbol(f"pitilde_{label.removeprefix('pi_')}", positive=True),
         value=None if found is None else float(found.law.strength0),
-        says=f"head start of pi_{place}",
+        says=f"head start of {label}",
         follows=True,
     )
-    return (count, replace(law, strength0=head.symbol)), [head]
 
 
 def _strength(pathway: PathwayDerivation, mode: ModeDerivation, learned: Alike) -> Formula:

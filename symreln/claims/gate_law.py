@@ -6,7 +6,7 @@ forms, or from their integrated matrices where modes have none. Later stages' un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.lines import DerivationLines
 from symreln.claims.narrow import own_curves
 from symreln.claims.prediction import first_starts, matrices_of
-from symreln.claims.probes import mode_bases
+from symreln.claims.probes import mode_bases, symbolic_laws
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.starts import starts_of
@@ -35,7 +35,7 @@ from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball
 from symreln.laws.gate_shares import LinearUnits, crossings, moving_lines, turning_lines
-from symreln.laws.line import Line, checked, proven_once
+from symreln.laws.line import checked, proven_once
 from symreln.networks.gate_orbits import pathway_orbits
 
 #: A stream of its own: no network is trained with it.
@@ -107,7 +107,7 @@ class _LawOfGates(Claim):
         tolerance: Share of the weight that may leave.
         last: Last step of the network.
         integrated: Whether matrices are integrated, for modes have no closed forms.
-        derived: The lines that lead to it; the main ones are said with it.
+        derived: The lines that lead to it, said at length in a fold; None where there is none.
     """
 
     found: tuple[_PathwayGates, ...] = ()
@@ -115,7 +115,7 @@ class _LawOfGates(Claim):
     tolerance: float
     last: int
     integrated: bool = False
-    derived: tuple[Line, ...] = ()
+    derived: DerivationLines | None = None
 
     @property
     def begins(self) -> float:
@@ -147,7 +147,7 @@ class _LawOfGates(Claim):
         return {
             "tolerance": self.tolerance,
             "until": self.until,
-            "pathways": [each.values() for each in self.found],
+            "pathways": self.found,
         }
 
     def lines(self) -> Iterator[str]:
@@ -182,7 +182,7 @@ class _LawOfGates(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say the law, in a chapter of its own."""
-        if not self.found:
+        if self.derived is None:
             return
         verdict = say(
             "Hidden units start as Gaussians and move linearly while they keep their gate; the "
@@ -191,7 +191,7 @@ class _LawOfGates(Claim):
             "keep moving as if they had not. {verdict}",
             verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
-        blocks = (verdict, *_folded_lines(self.derived).says())
+        blocks = (verdict, *self.derived.says())
         yield Section(title="The law of gates", blocks=blocks, label="sec:gatelaw")
 
 
@@ -237,7 +237,7 @@ def gate_law_of(derivation: Derivation) -> _LawOfGates | None:
         why = str(beyond) or "numbers are beyond float64"
     return _LawOfGates(
         found=found,
-        derived=() if why else checked(_lines(derivation), "law of gates"),
+        derived=None if why else _lines(derivation),
         why_not=why,
         tolerance=tolerance,
         last=spec.network.steps - 1,
@@ -248,27 +248,18 @@ def gate_law_of(derivation: Derivation) -> _LawOfGates | None:
 def gate_lines_of(derivation: Derivation) -> DerivationLines | None:
     """Return the lines that lead to the law of gates; None where there is none."""
     law = derivation.ask(gate_law_of)
-    return None if law is None or not law.derived else _folded_lines(law.derived)
+    return None if law is None else law.derived
 
 
-def _folded_lines(derived: tuple[Line, ...]) -> DerivationLines:
-    """Return the lines that lead to the law, said at length in a fold."""
-    return DerivationLines(
-        derived=derived,
-        title="The law of gates, line by line",
-        about="law of gates",
-        elsewhere=True,
-    )
-
-
-def _lines(derivation: Derivation) -> Iterable[Line]:
+def _lines(derivation: Derivation) -> DerivationLines:
     """Return the lines that lead to the law."""
-    decays = derivation.known.weight_decay != 0
-    if not _is_closed(derivation):
-        return proven_once(moving_lines, decays=decays)
-    modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
-    kinds = {type(law): law.in_symbols() for law in modes if law is not None}
-    return proven_once(turning_lines, tuple(kinds.values()), decays=decays)
+    decays, about = derivation.known.weight_decay != 0, "law of gates"
+    if _is_closed(derivation):
+        found = proven_once(turning_lines, tuple(symbolic_laws(derivation)), decays=decays)
+    else:
+        found = proven_once(moving_lines, decays=decays)
+    title = "The law of gates, line by line"
+    return DerivationLines(derived=checked(found, about), title=title, about=about, elsewhere=True)
 
 
 def _why_not(derivation: Derivation) -> str:
@@ -313,7 +304,7 @@ def _found(
 def _is_closed(derivation: Derivation) -> bool:
     """Whether modes of the first stage evolve on their own."""
     pathways = derivation.stages[0].pathways
-    return not any(m.d_eff is None for p in pathways for m in p.modes if not m.is_null)
+    return all(m.d_eff is not None for p in pathways for m in p.learning)
 
 
 #: Hidden units of a pathway, the times of their gates, and the motions at these, as of
@@ -364,14 +355,12 @@ def _turning(
     derivation: Derivation, pathway: PathwayDerivation, *, laws: Mapping[str, ModeLaw]
 ) -> _Course | None:
     """Return the units of a pathway with closed modes; None of one that weight decay takes to 0."""
-    last, modes = network_of(derivation.spec).steps - 1, [m for m in pathway.modes if not m.is_null]
-    decay = ball(derivation.known.weight_decay)
-    if last <= 1 or not any(mode.s.ball({}, 64) > decay for mode in modes):
+    last, decay = network_of(derivation.spec).steps - 1, ball(derivation.known.weight_decay)
+    if last <= 1 or not any(mode.s.ball({}, 64) > decay for mode in pathway.learning):
         return None
-    labels = [mode.label for mode in modes]
-    own = [laws[label] for label in labels]
     bases = mode_bases(pathway)
-    outputs, inputs = ([bases[label][side] for label in labels] for side in (0, 1))
+    own = [laws[label] for label in bases]
+    outputs, inputs = zip(*bases.values(), strict=True)
     times = np.append(np.geomspace(1, last, _TIMES), np.inf)
     angles = [each.law.angles(times, float(each.start)) for each in own]
     motions = np.repeat(np.array(angles, float), [each.shape[1] for each in inputs], axis=0)

@@ -113,8 +113,7 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
         own: dict[int, Sequence[Driver | str | None]] = {}
         learning: list[_Earlier] = []
         for pathway in stage.pathways:
-            modes = [mode for mode in pathway.modes if not mode.is_null]
-            image = pathway.effective.image
+            modes, image = pathway.learning, pathway.effective.image
             known = own.get(id(image.original)) if alone and image is not None else None
             if known is None:
                 if earlier and not conjugate:

@@ -23,13 +23,13 @@ from symreln.claims.flow_lines import (
 )
 from symreln.claims.linear_flow import is_linear, linear_lines
 from symreln.claims.narrow import narrow_pathways
+from symreln.claims.probes import symbolic_laws
 from symreln.claims.rules import rule_of
 from symreln.claims.start_lines import start_lines
 from symreln.document.document_model import Block, Content, Details, Items, equation
 from symreln.document.typeset import phrase, say
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
-from symreln.laws.law import Law
 from symreln.laws.line import Line, checked, proven_once
 from symreln.laws.shared_chain import SharedChain
 from symreln.laws.width import narrow_lines
@@ -192,13 +192,8 @@ def _mode_lines(derivation: Derivation) -> Iterator[Line]:
         yield from proven_once(SharedChain.lines, SharedChain.of(sharing))
     elif Level.CLOSED_BY_SYMMETRY in levels:
         yield _sum_closes(derivation)
-    laws: dict[tuple[type[Law], int], Law] = {}
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:
-            if mode.strength is not None and not mode.is_null:
-                laws.setdefault((type(mode.strength), derivation.known.layers), mode.strength)
-    for law in laws.values():
-        yield from proven_once(type(law).lines, law.in_symbols())
+    for law in symbolic_laws(derivation):
+        yield from proven_once(type(law).lines, law)
     if Level.COUPLED_MODES in levels:
         yield from proven_once(competition_lines)
     if Level.COUPLED_MATRICES in levels:
@@ -207,7 +202,6 @@ def _mode_lines(derivation: Derivation) -> Iterator[Line]:
 
 def _matrix_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield what is integrated where modes do not close."""
-    known = derivation.known
     if is_linear(derivation):
         yield from proven_once(linear_lines)
         return
@@ -217,11 +211,11 @@ def _matrix_lines(derivation: Derivation) -> Iterator[Line]:
         equation=(
             r"L = \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_p \operatorname{tr} "
             r"B_p^{\top} S_p + \tfrac{1}{2} \sum_{p, j} \operatorname{tr} B_p^{\top} K_{pj} B_j "
-            rf"G_{{jp}}, \qquad B_p = {whole_map(known.layers).replace('W', 'B')}",
+            rf"G_{{jp}}, \qquad B_p = {whole_map(derivation.known.layers).replace('W', 'B')}",
         ),
         because="the loss in correlations, in these bases",
         check=f"both sides subtracted, bases shortened by orthonormality, {IN_LETTERS}",
-        holds=reduced_loss_holds(known.layers),
+        holds=reduced_loss_holds(derivation.known.layers),
         main=True,
     )
 

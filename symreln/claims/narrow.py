@@ -208,12 +208,11 @@ def _narrow(
     found = None
     if not reason:
         exact = pathway.spectrum.modes
-        learned = [mode for mode in pathway.modes if not mode.is_null]
-        entries = [WidthMode(label=m.label, mode=exact[m.number - 1]) for m in learned]
+        entries = [WidthMode(label=m.label, mode=exact[m.number - 1]) for m in pathway.learning]
         found = Narrow.of(entries, units)
         if found is not None and found.plateau is None:
             reason = "modes with equal s and different s²/d compete for its last unit"
-    numbers = [n for mode in whole.modes if not mode.is_null for n in (mode.s, mode.d)]
+    numbers = [n for mode in whole.learning for n in (mode.s, mode.d)]
     return NarrowPathway(
         pathway=pathway,
         units=units,

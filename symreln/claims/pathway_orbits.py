@@ -63,7 +63,7 @@ class PathwayOrbit:
     @property
     def learning(self) -> list[ModeDerivation]:
         """The modes that learn something."""
-        return [mode for mode in self.first.modes if not mode.is_null]
+        return self.first.learning
 
     @property
     def height_latex(self) -> str:
@@ -77,8 +77,6 @@ class PathwayOrbit:
         Where coupled modes have no limit of their own it is s/d, that of the pathway alone; None
         without a joint eigenbasis.
         """
-        if mode.strength is not None:
-            return self.renamed(mode, mode.strength.plateau)
         if mode.d is None or mode.d.is_zero:
             return None
         height = ratio(mode.s, mode.d)

@@ -6,6 +6,7 @@ import numpy as np
 
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.exact.numeric import numpy_modes
+from symreln.laws.law import Law
 
 
 def learning_modes(
@@ -15,7 +16,13 @@ def learning_modes(
 
     Null modes start at zero and stay there, see :func:`symreln.pipeline.derive.derive`.
     """
-    return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
+    return [(p, m) for p in derivation.pathways for m in p.learning]
+
+
+def symbolic_laws(derivation: Derivation) -> list[Law]:
+    """Return a law of every kind that modes have, with symbols for its numbers."""
+    laws = [mode.strength for _, mode in learning_modes(derivation)]
+    return [law.in_symbols() for law in {type(law): law for law in laws if law}.values()]
 
 
 def from_start(times: np.ndarray) -> tuple[np.ndarray, int]:

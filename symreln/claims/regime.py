@@ -32,6 +32,7 @@ from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
 from symreln.document.document_model import Block
 from symreln.document.typeset import say
@@ -149,13 +150,10 @@ def regime_of(derivation: Derivation) -> TrainingRegime | None:
     if start is None:
         return None
     start = start or exact.known.gram_scale / 2
-    found: dict[str, tuple[bool, arb]] = {}
-    for pathway in exact.pathways:
-        for place, mode in enumerate(pathway.modes):
-            if not mode.is_null:
-                one = _relative(exact, pathway, place, mode, start)
-                if one is not None:
-                    found[mode.label] = one
+    asked = (
+        (mode.label, _relative(exact, path, mode, start)) for path, mode in learning_modes(exact)
+    )
+    found = {label: one for label, one in asked if one is not None}
     if not found:
         return None
     scales = sorted((scale for _, scale in found.values()), key=lambda scale: scale.mid())
@@ -170,20 +168,15 @@ def regime_of(derivation: Derivation) -> TrainingRegime | None:
 
 
 def _relative(
-    exact: Derivation,
-    pathway: PathwayDerivation,
-    place: int,
-    mode: ModeDerivation,
-    start: Fraction,
+    exact: Derivation, pathway: PathwayDerivation, mode: ModeDerivation, start: Fraction
 ) -> tuple[bool, arb] | None:
     """Return (whether a mode is lazy, its relative scale); None where weight decay ends it.
 
     Of a mode that does not close the plateau is s over its own quotient vᵀ Σ^x v, in float64; None
     too where the data are beyond that, and where the quotient is 0.
     """
-    assert exact.spec.network is not None
     d = mode.d if mode.d_eff is None else mode.d_eff
-    quotient = _quotient(pathway, place) if d is None else d.ball({}, _BITS)
+    quotient = _quotient(pathway, mode.number - 1) if d is None else d.ball({}, _BITS)
     if quotient is None or not quotient > 0:
         return None
     with precision(_BITS):

@@ -14,6 +14,7 @@ import numpy as np
 from symreln.base.records import record
 from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.claim import Claim
+from symreln.claims.probes import learning_modes
 from symreln.errors import InputError
 from symreln.exact.enclosure import in_float64, rounded_text
 from symreln.laws.choice import law_of, started
@@ -61,15 +62,13 @@ def diverging(derivation: Derivation) -> _Diverging | None:
     # Depth L relaxes alike wherever it starts.
     start = law_of(derivation.known).start(derivation.known) or Start(strength0=Fraction(1))
     rates = []
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:
-            if mode.is_null or mode.d_eff is None:
-                continue
-            s, d = mode.s.ball(values, _BITS), mode.d_eff.ball(values, _BITS)
-            if s > 0 and d > 0:
-                law = started(derivation.known, s, d, tau, ops=ARB, start=start)
-                rate = law.relaxation / law.tau
-                rates.append((rate, f"mode {mode.number} of '{pathway.name}'"))
+    for pathway, mode in learning_modes(derivation):
+        if mode.d_eff is None:
+            continue
+        s, d = mode.s.ball(values, _BITS), mode.d_eff.ball(values, _BITS)
+        if s > 0 and d > 0:
+            law = started(derivation.known, s, d, tau, ops=ARB, start=start)
+            rates.append((law.relaxation / law.tau, f"mode {mode.number} of '{pathway.name}'"))
     found = [(rate, mode) for rate, mode in rates if rate > 2]
     if not found:
         return None
