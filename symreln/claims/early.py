@@ -34,7 +34,7 @@ from symreln.exact.numeric import numpy_modes
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
 from symreln.networks.gate_orbits import pathway_orbits
-from symreln.specs.spec import Dataset, PathwaySpec
+from symreln.specs.spec import Dataset
 from symreln.verdict.directions import Pair, Vector, columns, gated_correlation, singular_pairs
 from symreln.verdict.faces import held_on
 
@@ -211,8 +211,15 @@ def _why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         pathway: One of the first stage, with gates of 0 and 1.
     """
     own = pathway.effective.pathway
+
+    def is_held(edge: Sequence[int]) -> bool:
+        signs = (0 if i in edge else (1 if value else -1) for i, value in enumerate(own.gate))
+        return held_on(dataset.inputs, dataset.targets, tuple(signs)) is not None
+
     if own.boundary:
-        return _partly(dataset, own)
+        named = _named_samples(own.boundary)
+        leaves = f"units leave the boundary of {named}, or those with its gate turn to another one"
+        return "" if is_held(own.boundary) else leaves
     gate = [int(bool(value)) for value in own.gate]
     pairs = _grown(dataset, pathway, gate)
     learning = pathway.learning
@@ -223,14 +230,9 @@ def _why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
     if v is None:
         return f"its gate is not self-consistent: {_instead(pairs[0], samples, gate)}"
     edge = [i for i, x in samples.items() if not dot(v, x)]
-    signs = [0 if i in edge else (1 if value else -1) for i, value in enumerate(gate)]
-    if (
-        edge
-        and not _is_cell(samples, gate)
-        and held_on(dataset.inputs, dataset.targets, tuple(signs)) is None
-    ):
+    if edge and not _is_cell(samples, gate) and not is_held(edge):
         return (
-            f"the direction in which its units grow has {_named_samples([i + 1 for i in edge])} on "
+            f"the direction in which its units grow has {_named_samples(edge)} on "
             "its boundary, which units leave, and every direction beside it opens one of them"
         )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
@@ -266,17 +268,6 @@ def _is_cell(samples: dict[int, Vector], gate: list[int]) -> bool:
     return direction(sides, [], len(sides[0])) is not None
 
 
-def _partly(dataset: Dataset, own: PathwaySpec) -> str:
-    """Return why no unit keeps a gate with samples on its boundary, or ""."""
-    signs = [0 if i in own.boundary else (1 if value else -1) for i, value in enumerate(own.gate)]
-    if held_on(dataset.inputs, dataset.targets, tuple(signs)) is not None:
-        return ""
-    return (
-        f"units leave the boundary of {_named_samples([i + 1 for i in own.boundary])}, or those "
-        "with its gate turn to another one"
-    )
-
-
 def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
     """Say what units along a gate's leading direction open instead."""
     leading, *others = pair.vectors
@@ -289,18 +280,18 @@ def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
     # Units on both v and -v have the rate: the side that opens more of the gate's own is spoken of.
     sides = [
         (
-            [i + 1 for i, x in seen.items() if gate[i] and not x * sign > 0],
-            [i + 1 for i, x in seen.items() if not gate[i] and x * sign > 0],
+            [i for i, x in seen.items() if gate[i] and not x * sign > 0],
+            [i for i, x in seen.items() if not gate[i] and x * sign > 0],
         )
         for sign in (1, -1)
     ]
     less, more = min(sides, key=lambda side: (len(side[0]), len(side[1])))
-    parts = [f"opens {_named_samples(more)} too"] * bool(more) + [
-        f"closes {_named_samples(less)}"
-    ] * bool(less)
+    parts = [f"opens {_named_samples(more)} too"] if more else []
+    parts += [f"closes {_named_samples(less)}"] if less else []
     return f"the direction in which its units grow {' and '.join(parts)}"
 
 
 def _named_samples(samples: Sequence[int]) -> str:
     """Return some samples by their places, counted from 1."""
-    return f"{'sample' if len(samples) == 1 else 'samples'} {few(map(str, samples))}"
+    places = few(str(i + 1) for i in samples)
+    return f"{'sample' if len(samples) == 1 else 'samples'} {places}"

@@ -17,7 +17,7 @@ learned what earlier ones are yet to learn, and no formula says what becomes of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,7 @@ from flint import arb
 
 from symreln.base.records import record
 from symreln.base.summaries import ByName, few
-from symreln.claims.derivation import Derivation, Driver, ModeDerivation
+from symreln.claims.derivation import Derivation, Driver, ModeDerivation, StageDerivation
 from symreln.claims.starts import start_of, starts_of
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber
@@ -124,7 +124,7 @@ class ModeLaws(ByName[ModeLaw]):
         found: dict[str, ModeLaw | str] = {}
         for stage in derivation.stages:
             open_ones = any(isinstance(each, str) for each in found.values())
-            for mode in (mode for pathway in stage.pathways for mode in modes.known(pathway.modes)):
+            for mode in modes.known(stage):
                 found[mode.label] = _AFTER if open_ones else modes.law_of(mode, found)
         return cls(
             found={label: each for label, each in found.items() if not isinstance(each, str)},
@@ -170,15 +170,14 @@ class _Modes:
     flow: bool
     factors: Mapping[str, Fraction]
 
-    def known(self, modes: tuple[ModeDerivation, ...]) -> list[ModeDerivation]:
-        """Return those of some modes that learn and close, and whose parameters have values."""
+    def known(self, stage: StageDerivation) -> list[ModeDerivation]:
+        """Return the modes that learn and close, and whose parameters have values."""
         values = self.derivation.spec.values.keys()
         return [
-            mode
-            for mode in modes
-            if not mode.is_null
-            and mode.d_eff is not None
-            and {*mode.s.parameters, *mode.d_eff.parameters} <= values
+            m
+            for pathway in stage.pathways
+            for m in pathway.learning
+            if m.d_eff is not None and {*m.s.parameters, *m.d_eff.parameters} <= values
         ]
 
     def law_of(self, mode: ModeDerivation, earlier: Mapping[str, ModeLaw | str]) -> ModeLaw | str:
@@ -215,7 +214,8 @@ class _Modes:
             return ABOVE
         if not last > 0:
             return plain
-        ops = replace(self.ops, log1p=self._logarithm)
+        # Weights grow in a step by the logarithm of 1 + x; by x where steps are small.
+        ops = replace(self.ops, log1p=lambda growth: growth) if self.flow else self.ops
         r = ops.sqrt(ops.number(squared))
         overlap, begin = ops.number(across) / (r * law.s), self._begin(mode)
         chi = sigmoid_factor(
@@ -230,11 +230,6 @@ class _Modes:
             learned=ops.over(law.strength(last), law.plateau),
         )
         return found if found.in_time else _OUTRUN
-
-    @property
-    def _logarithm(self) -> Callable[[Any], Any]:
-        """The logarithm of 1 + x, by which weights grow in a step; x where steps are small."""
-        return (lambda growth: growth) if self.flow else self.ops.log1p
 
     def _begin(self, mode: ModeDerivation) -> Start:
         """Return where a mode starts while nothing earlier drives it."""

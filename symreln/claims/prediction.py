@@ -101,13 +101,18 @@ def predict(
             judged="reduced",
             constants=derivation.ask(printed_constants),
         )
-    _check_two_layers(derivation.known, "Integration of the reduced flow")
+    plain = derivation.known.plain
+    if not plain.holds:
+        msg = (
+            f"Integration of the reduced flow is written for {plain.why}. `symreln derive` gives "
+            "the closed forms and their numbers, and `symreln validate` alone trains beside them"
+        )
+        raise NotSupportedError(msg)
     derivation.ask(matrices_of)  # before closed forms: it refuses what float64 has no room for
     closed, closed_loss = {}, None
     if derivation.closed and not derivation.later:
         closed = closed_curves(derivation, grid, factors=factors)
-        if are_followed(derivation, closed):
-            closed_loss = loss_of_modes(derivation, closed, grid)
+        closed_loss = loss_of_modes(derivation, closed, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and alone:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
     if closed_loss is not None and derivation.closed and judged_only:
@@ -137,44 +142,21 @@ def _integrated(
             step by step.
     """
     matrices, probes = derivation.ask(matrices_of), [each for each, *_ in _modes(derivation)]
-    starts, first = first_starts(derivation, factors), 0
+    starts, first, network = first_starts(derivation, factors), 0, network_of(derivation.spec)
     if flow is None:
-        found = matrices.descent(network_of(derivation.spec).steps, probes, starts)
+        found = matrices.descent(network.steps, probes, starts)
         how = "gradient descent on the coupled matrices of all pathways, step by step"
     else:
         whole, first = from_start(flow[0])
         found = matrices.trajectory(whole, probes, flow[1], starts)
         how = "flow of the coupled matrices of all pathways from t = 0"
-    return {
-        "reduced": found.losses[first:],
-        "method": how + _how(derivation),
-        "modes": _phase_curves(derivation, closed, found.strengths[:, first:]),
-    }
-
-
-def _check_two_layers(known: Regime, what: str) -> None:
-    """Refuse networks that only their closed forms cover.
-
-    Args:
-        known: What is known of the network.
-        what: What is asked for, at the start of a sentence.
-
-    Raises:
-        NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
-    """
-    plain = known.plain
-    if not plain.holds:
-        msg = (
-            f"{what} is written for {plain.why}. `symreln derive` gives the closed "
-            "forms and their numbers, and `symreln validate` alone trains beside them"
-        )
-        raise NotSupportedError(msg)
-
-
-def _how(derivation: Derivation) -> str:
-    if derivation.later:
-        return " over every switch of gates"
-    return f" ({network_of(derivation.spec).training} training)"
+    over = " over every switch of gates" if derivation.later else f" ({network.training} training)"
+    rows = iter(found.strengths[:, first:])  # of all phases, in their order
+    curves = (
+        _mode_curves(phase, closed, {m.label: next(rows) for _, m in learning_modes(phase)}, begin)
+        for begin, phase in derivation.phases
+    )
+    return {"reduced": found.losses[first:], "method": how + over, "modes": sum(curves, ())}
 
 
 def of_given_gates(derivation: Derivation) -> Derivation:
@@ -287,8 +269,6 @@ def closed_forms(
         return None
     check_range(derivation)
     curves = closed_curves(derivation, times, strength0, flow=flow, factors=factors)
-    if not are_followed(derivation, curves):
-        return None
     loss = loss_of_modes(derivation, curves, times)
     if loss is None:
         return None
@@ -349,8 +329,11 @@ def loss_of_modes(
         derivation: Without free parameters.
         curves: Strengths of every mode that learns, by label; shape (times,).
         grid: The times.
+
+    Returns:
+        None where some mode has no curve, or the loss is no sum over modes.
     """
-    if not derivation.loss_separates:
+    if not derivation.loss_separates or not are_followed(derivation, curves):
         return None
     loss = np.full(grid.shape, float(derivation.least_loss.to_fraction()))
     counts = learned_counts(derivation)
@@ -496,17 +479,3 @@ def _modes(derivation: Derivation) -> list[tuple[EqualModes, str, int]]:
         for place, pathway in enumerate(phase.pathways)
         for label, (u, v) in mode_bases(pathway).items()
     ]
-
-
-def _phase_curves(
-    derivation: Derivation, closed: Mapping[str, np.ndarray], strengths: np.ndarray
-) -> tuple[ModeCurve, ...]:
-    """Return the curves of all phases, whose integrated strengths are rows in their order."""
-    rows = iter(strengths)
-    return tuple(
-        curve
-        for begin, phase in derivation.phases
-        for curve in _mode_curves(
-            phase, closed, {mode.label: next(rows) for _, mode in learning_modes(phase)}, begin
-        )
-    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
-import sympy as sp
+from dataclasses import field, replace
 
 from symreln.base.progress import phase
+from symreln.base.records import record
 from symreln.claims.derivation import (
     Derivation,
     Driver,
@@ -200,9 +199,8 @@ def _pathways(
     verdict: StageVerdict,
     spec: Spec,
 ) -> tuple[PathwayDerivation, ...]:
-    solved: dict[tuple, Law] = {}
     closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
-    regime = Regime.of(spec, decoupled=closed)
+    solver = _Solver(spec=spec, verdict=verdict, regime=Regime.of(spec, decoupled=closed))
     if not closed:
         _check_two_layers(spec, verdict)
     return tuple(
@@ -211,7 +209,7 @@ def _pathways(
             effective=effective[p],
             spectrum=spectra[p],
             modes=tuple(
-                _mode(number, place, p, mode, spectra[p], verdict, spec, solved, regime)
+                solver.mode(number, place, p, mode, spectra[p])
                 for place, mode in enumerate(spectra[p].modes, start=1)
             ),
             parameters=spec.parameters,
@@ -220,51 +218,87 @@ def _pathways(
     )
 
 
-def _mode(
-    pathway_number: int,
-    place: int,
-    p: int,
-    mode: Mode,
-    spectrum: JointSpectrum,
-    verdict: StageVerdict,
-    spec: Spec,
-    solved: dict[tuple, Law],
-    regime: Regime,
-) -> ModeDerivation:
-    class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
-    d = mode.d
-    common = verdict.d_eff.get((p, class_index))
-    d_eff = (
-        d
-        if common is None
-        else AlgebraicNumber(minpoly=mode.mode_class.minpoly, coefficients=common, root=mode.root)
-    )
-    regime = replace(regime, decoupled=regime.decoupled and d_eff is not None)
-    choice = choose(regime)
-    family, why, strength = choice.name, choice.why, None
-    if family is not None and d_eff is not None:
-        index = f"{pathway_number}_{place}"
-        later = verdict.stage != spec.stages[0]
-        strength = _strength(mode, d_eff, spec.symbols, index, solved, regime, later=later)
-    else:
-        _check_two_layers(spec, verdict)
-        d_eff = None
-        modes_close = verdict.level is Level.COUPLED_MODES
-        family = (Level.COUPLED_MODES if modes_close else Level.COUPLED_MATRICES).value
-        why = f"{family}: {verdict.reasons[-1]}"
-    return ModeDerivation(
-        number=place,
-        label=f"pi_{pathway_number}_{place}",
-        class_index=class_index,
-        s=mode.s,
-        d=d,
-        d_eff=d_eff,
-        multiplicity=mode.multiplicity,
-        family=family,
-        why=why,
-        strength=strength,
-        passed_over=choice.passed_over,
-    )
+@record(eq=False)
+class _Solver:
+    """Modes of a stage, one by one.
+
+    Attributes:
+        spec: The spec.
+        verdict: Of the stage.
+        regime: What is known of its modes.
+        solved: Closed forms by what they follow from: equal modes of several pathways share one.
+    """
+
+    spec: Spec
+    verdict: StageVerdict
+    regime: Regime
+    solved: dict[tuple, Law] = field(default_factory=dict)
+
+    def mode(
+        self, pathway_number: int, place: int, p: int, mode: Mode, spectrum: JointSpectrum
+    ) -> ModeDerivation:
+        """Return a mode with its law, where it has one.
+
+        Args:
+            pathway_number: Of its pathway, in the spec.
+            place: Of the mode in its pathway, from 1.
+            p: Place of its pathway in the stage.
+            mode: Its numbers.
+            spectrum: Of its pathway.
+        """
+        class_index = next(i for i, c in enumerate(spectrum.classes) if c is mode.mode_class)
+        d = d_eff = mode.d
+        common, of = self.verdict.d_eff.get((p, class_index)), mode.mode_class.minpoly
+        if common is not None:
+            d_eff = AlgebraicNumber(minpoly=of, coefficients=common, root=mode.root)
+        decoupled = self.regime.decoupled and d_eff is not None
+        choice = choose(replace(self.regime, decoupled=decoupled))
+        family, why, strength = choice.name, choice.why, None
+        if family is not None and d_eff is not None:
+            strength = self._strength(mode, d_eff, f"{pathway_number}_{place}")
+        else:
+            _check_two_layers(self.spec, self.verdict)
+            d_eff = None
+            modes_close = self.verdict.level is Level.COUPLED_MODES
+            family = (Level.COUPLED_MODES if modes_close else Level.COUPLED_MATRICES).value
+            why = f"{family}: {self.verdict.reasons[-1]}"
+        return ModeDerivation(
+            number=place,
+            label=f"pi_{pathway_number}_{place}",
+            class_index=class_index,
+            s=mode.s,
+            d=d,
+            d_eff=d_eff,
+            multiplicity=mode.multiplicity,
+            family=family,
+            why=why,
+            strength=strength,
+            passed_over=choice.passed_over,
+        )
+
+    def _strength(self, mode: Mode, d_eff: AlgebraicNumber, index: str) -> Law:
+        """Return the closed form.
+
+        Modes of later stages start in effect where :mod:`symreln.claims.head_start` says.
+        """
+        # A number of degree > 2 is written as a constant with the mode's own index.
+        name = "" if mode.s.is_radical and d_eff.is_radical else index
+        mode_class, symbols = mode.mode_class, self.spec.symbols
+        key = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root, name)
+        if key not in self.solved:
+            asymptote = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
+            # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
+            # (proven with the verdict), and started elsewhere it would act on other pathways
+            # through an output direction that the data leave open.
+            self.solved[key] = printed(
+                self.regime,
+                mode.s.to_sympy(symbols, f"s_{index}"),
+                d_eff.to_sympy(symbols, f"d_{index}"),
+                asymptote=None if asymptote is None else asymptote.to_sympy(symbols),
+                null=mode.is_null,
+                later=self.verdict.stage != self.spec.stages[0],
+            )
+        return self.solved[key]
 
 
 def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
@@ -285,40 +319,6 @@ def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
             "every Sigma^x commutes with Sigma^yx^T Sigma^yx, as where inputs are white"
         )
         raise NotSupportedError(msg)
-
-
-def _strength(
-    mode: Mode,
-    d_eff: AlgebraicNumber,
-    symbols: dict[str, sp.Symbol],
-    index: str,
-    solved: dict[tuple, Law],
-    regime: Regime,
-    *,
-    later: bool,
-) -> Law:
-    """Return the closed form; equal modes of several pathways share one.
-
-    Those of later stages start in effect where :mod:`symreln.claims.head_start` says.
-    """
-    # A number of degree > 2 is written as a constant with the mode's own index.
-    name = "" if mode.s.is_radical and d_eff.is_radical else index
-    mode_class = mode.mode_class
-    key = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root, name)
-    if key not in solved:
-        asymptote = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
-        # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
-        # (proven with the verdict), and started elsewhere it would act on other pathways through
-        # an output direction that the data leave open.
-        solved[key] = printed(
-            regime,
-            mode.s.to_sympy(symbols, f"s_{index}"),
-            d_eff.to_sympy(symbols, f"d_{index}"),
-            asymptote=None if asymptote is None else asymptote.to_sympy(symbols),
-            null=mode.is_null,
-            later=later,
-        )
-    return solved[key]
 
 
 def _loss_separates(stages: tuple[StageDerivation, ...]) -> bool:

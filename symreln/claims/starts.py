@@ -141,25 +141,15 @@ def printed_starts(derivation: Derivation) -> tuple[_PrintedStart, ...]:
     usual, starts = derivation.strength0, derivation.ask(starts_of)
     if usual is None:
         return ()
-    found: dict[tuple[float, float] | None, list[str]] = {}
-    factors: dict[tuple[float, float] | None, Fraction] = {None: Fraction(1)}
+    found: dict[tuple[Fraction, tuple[float, float] | None], list[str]] = {}
     for pathway in derivation.pathways:
-        name, mode = pathway.name, pathway.modes[0]
-        if mode.is_null:
-            continue
-        kappa = None
-        if name in starts.kappas:
-            kappa = starts.kappas[name], starts.errors[name]
-            factors[kappa] = starts.factors[mode.label]
-        found.setdefault(kappa, []).append(name)
+        for mode in pathway.learning[:1]:
+            name, factor = pathway.name, starts.factors.get(mode.label, Fraction(1))
+            kappa = (starts.kappas[name], starts.errors[name]) if name in starts.kappas else None
+            found.setdefault((factor, kappa), []).append(name)
     return tuple(
-        _PrintedStart(
-            pathways=tuple(names),
-            strength0=usual * factors[kappa],
-            factor=factors[kappa],
-            kappa=kappa,
-        )
-        for kappa, names in found.items()
+        _PrintedStart(pathways=tuple(names), strength0=usual * factor, factor=factor, kappa=kappa)
+        for (factor, kappa), names in found.items()
     )
 
 
