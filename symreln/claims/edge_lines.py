@@ -16,6 +16,7 @@ import numpy as np
 import sympy as sp
 
 from symreln.claims.flow_lines import IN_LETTERS
+from symreln.claims.integration import network_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
@@ -153,7 +154,8 @@ def shared_start_line(derivation: Derivation) -> Line:
     start = sp.sqrt(first * last) * units * sigma**2 / length
     # The early flow maps the combination to itself: a first edge is in n_1 paths.
     grows = (first * sp.sqrt(last) / sp.sqrt(first), last * sp.sqrt(first) / sp.sqrt(last))
-    own = start.subs({units: sp.Rational(derivation.known.units), sigma: _std(derivation)})
+    std = sp.Rational(network_of(derivation.spec).init_std)
+    own = start.subs({units: sp.Rational(derivation.known.units), sigma: std})
     return Line(
         says=f"Random weights of {to_latex(paths)} paths that learn together grow along one "
         rf"combination of all edges, first ones with $\sqrt{{n_1}}\, z$ and last ones with "
@@ -168,11 +170,6 @@ def shared_start_line(derivation: Derivation) -> Line:
         and abs(float(own) / float(derivation.strength0 or 1) - 1) < 1e-12,
         main=True,
     )
-
-
-def _std(derivation: Derivation) -> sp.Expr:
-    assert derivation.spec.network is not None
-    return sp.Rational(derivation.spec.network.init_std)
 
 
 def _follows_correlations(edges: EdgeData) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
@@ -11,7 +11,7 @@ from symreln.document.document_model import Block, Figure, Section
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.networks.gdln import Network, Path
+    from symreln.networks.shared_edges import EdgeData
 
 
 @record(eq=False)
@@ -19,18 +19,14 @@ class _SharedEdges(Claim):
     """Nodes and edges.
 
     Attributes:
-        graph: Them.
-        paths: The pathways along them.
-        uses: How many pathways use each edge, by its place.
+        edges: Them, the pathways along them, and how many of these use each edge.
     """
 
-    graph: Network
-    paths: tuple[Path, ...]
-    uses: Mapping[int, int]
+    edges: EdgeData
 
     def values(self) -> dict[str, Any]:
         """Return "nodes", "edges", "pathways" with the edges of each, and "depth"."""
-        graph, uses = self.graph, self.uses
+        graph, uses = self.edges.graph, self.edges.uses
         return {
             "nodes": [
                 {"name": n.name, "kind": n.kind, "size": n.size, "gate": n.gate_text}
@@ -48,7 +44,7 @@ class _SharedEdges(Claim):
             ],
             "pathways": [
                 {"name": graph.name(path), "edges": [graph.edges[e].name for e in path.edges]}
-                for path in self.paths
+                for path in self.edges.paths
             ],
             "depth": graph.depth,
         }
@@ -68,7 +64,4 @@ class _SharedEdges(Claim):
 
 def edges_of(derivation: Derivation) -> _SharedEdges | None:
     """Return nodes and edges; None where every pathway has edges of its own."""
-    if not derivation.known.unlike:
-        return None
-    edges = derivation.spec.edges
-    return _SharedEdges(graph=edges.graph, paths=edges.paths, uses=edges.uses)
+    return _SharedEdges(edges=derivation.spec.edges) if derivation.known.unlike else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -279,29 +278,26 @@ def races_of(derivation: Derivation) -> tuple[CompetitionEnd, ...]:
 
 def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> CompetitionEnd:
     """Return the competition of some classes of modes, as (pathway, class), in a stage."""
-    spec, matrix, why = derivation.spec, competition_matrix(stage, nodes), ""
+    spec, matrix = derivation.spec, competition_matrix(stage, nodes)
     modes = tuple(
         tuple(mode for mode in stage.pathways[p].modes if mode.class_index == a) for p, a in nodes
     )
-    race = CompetitionEnd(
-        modes=modes,
-        competition=None
-        if matrix is None
-        else Competition(
+    competition, phi, why = None, None, _CONJUGATE
+    if matrix is not None:
+        competition = Competition(
             squares=tuple(stage.pathways[p].spectrum.classes[a].eigenvalue[0] for p, a in nodes),
             counts=tuple(alike[0].multiplicity for alike in modes),
             matrix=matrix,
             declared=spec.values,
-        ),
+        )
+        open_ = "who wins depends on the parameters, and no value is declared"
+        why = competition.why_open if spec.has_values else open_
+        phi = None if why else competition.settled()
+    return CompetitionEnd(
+        modes=modes,
+        competition=competition,
         declared=spec.values,
         notation=Notation.of(spec),
+        phi=phi,
+        undecided=why,
     )
-    if race.competition is None:
-        why = _CONJUGATE
-    elif not spec.has_values:
-        why = "who wins depends on the parameters, and no value is declared"
-    else:
-        why = race.competition.why_open
-    if why or race.competition is None:
-        return replace(race, undecided=why)
-    return replace(race, phi=race.competition.settled())

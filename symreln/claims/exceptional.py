@@ -257,10 +257,9 @@ class ExceptionalSets(Claim):
                 "happens everywhere on a set, except perhaps where it meets another one; what is "
                 "possible can happen only on the set, and need not.",
                 domain=typeset(self.domain),
-            )
+            ),
+            *_tables("values", self.breaking),
         ]
-        if self.breaking:
-            blocks.append(_table("values", self.breaking))
         coinciding: tuple[Block, ...] = (
             say(
                 r"The characteristic polynomial of $M + t \Sigma^{x}$ is an identity in the "
@@ -271,15 +270,14 @@ class ExceptionalSets(Claim):
                 "differ. Where couplings vanish or agree at certain values, a stronger level may "
                 "hold there, with the same formulas."
             ),
+            *_tables("values", self.harmless),
         )
-        if self.harmless:
-            coinciding += (_table("values", self.harmless),)
         title = "Where modes coincide: every formula stays true there"
         blocks.append(Details(summary=title, blocks=coinciding))
         if self.outside:
             title = "Sets that are proven to be outside of the declared ranges"
-            table = _table("why it is outside", self.outside)
-            blocks.append(Details(summary=title, blocks=(table,)))
+            tables = tuple(_tables("why it is outside", self.outside))
+            blocks.append(Details(summary=title, blocks=tables))
         if self.undecided:
             blocks.append(say("Undecided, because it was not followed:"))
             blocks.append(Items(tuple(typeset(f"{text}.") for text in self.undecided)))
@@ -287,9 +285,10 @@ class ExceptionalSets(Claim):
         yield Section(title=title, label="sec:exceptional", blocks=tuple(blocks))
 
 
-def _table(where: str, items: Sequence[_ExceptionalSet]) -> Table:
+def _tables(where: str, items: Sequence[_ExceptionalSet]) -> Iterator[Table]:
     header, rows = ("set", where, "what happens"), tuple(item.row for item in items)
-    return Table(header=header, rows=rows, alignment="lpp", most=_ROWS)
+    if rows:
+        yield Table(header=header, rows=rows, alignment="lpp", most=_ROWS)
 
 
 # -- all sets of a derivation ----------------------------------------------------------------------

@@ -70,10 +70,8 @@ def flow_lines(derivation: Derivation) -> Iterator[Line]:
     )
     square = r"\tfrac{1}{2} \sum_{p, j} \operatorname{tr} W_p^{\top} O_p O_j W_j "
     yield Line(
-        says=rf"So the loss knows the data by their correlations alone; with $W_p = "
-        f"{whole_map(layers)}$,"
-        if layers > 1
-        else "So the loss knows the data by their correlations alone:",
+        says="So the loss knows the data by their correlations alone"
+        + (f"; with $W_p = {whole_map(layers)}$," if layers > 1 else ":"),
         equation=(
             r"L &= \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_p \operatorname{tr} "
             rf"W_p^{{\top}} \Sigma^{{yx}}(p) + {square} \Sigma^{{x}}(j, p),",
@@ -160,44 +158,43 @@ def _residuals(derivation: Derivation) -> Iterator[Line]:
 
 def basis_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the change of basis, and where mutual diagonalisability is used."""
-    layers, decay = derivation.known.layers, derivation.known.weight_decay != 0
-    broken = [
-        p.name for p in derivation.pathways if p.spectrum.commutator is not None
-    ]  # fmt: skip
-    says = (
-        "**Assumption 2.1.1** (mutually diagonalisable correlations) is used here, and proven: "
-        "orthonormal bases make both correlations diagonal, because $M = "
+    layers, pathways = derivation.known.layers, derivation.pathways
+    used = (
+        "is used here, and proven: orthonormal bases make both correlations diagonal, because $M = "
         r"(\Sigma^{yx})^{\top} \Sigma^{yx}$ and $\Sigma^{x}$ commute:"
     )
-    shown = (
-        r"M \Sigma^{x} = \Sigma^{x} M \iff \Sigma^{yx}(p) = U_p S_p V_p^{\top}, \quad "
-        r"\Sigma^{x}(p) = V_p D_p V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = I"
-    )
-    if broken:
-        says = (
-            "**Assumption 2.1.1** (mutually diagonalisable correlations) would be used here, and "
-            f"is disproved for {len(broken)} of {len(derivation.pathways)} pathways: their "
-            r"correlations do not commute. Bases of the spans of inputs and targets serve them:"
+    equal, follows, inner, others = "=", r" \iff", "D_p", ""
+    if broken := sum(p.spectrum.commutator is not None for p in pathways):
+        used = (
+            f"would be used here, and is disproved for {broken} of {len(pathways)} pathways: their "
+            "correlations do not commute. Bases of the spans of inputs and targets serve them:"
         )
-        shown = (
-            r"M \Sigma^{x} \neq \Sigma^{x} M, \qquad \Sigma^{yx}(p) = U_p S_p V_p^{\top}, \quad "
-            r"\Sigma^{x}(p) = V_p G_{pp} V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = I"
-        )
+        equal, follows, inner = r"\neq", r", \qquad", "G_{pp}"
+        others = ", and of the others any orthonormal bases of these spans"
     yield Line(
-        says=says,
-        equation=(shown,),
+        says=f"**Assumption 2.1.1** (mutually diagonalisable correlations) {used}",
+        equation=(
+            rf"M \Sigma^{{x}} {equal} \Sigma^{{x}} M{follows} "
+            rf"\Sigma^{{yx}}(p) = U_p S_p V_p^{{\top}}, \quad \Sigma^{{x}}(p) = V_p {inner} "
+            r"V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = I",
+        ),
         because=r"joint eigenvectors $v$ of $M$ and $\Sigma^{x}$, and $u = \Sigma^{yx} v/s$"
-        + (", and of the others any orthonormal bases of these spans" if broken else ""),
+        + others,
         check="commutators of all pathways, and $M v = s^2 v$ and $\\Sigma^{x} v = d v$ for all "
         "modes of rational $s^2$ and $d$, entry by entry; the others in the certificate",
-        holds=all(_commutes_as_said(p) for p in derivation.pathways if p.effective.image is None),
+        holds=all(_commutes_as_said(p) for p in pathways if p.effective.image is None),
         main=True,
     )
+    # Which bases of hidden units are free to choose.
+    free = f" with any orthonormal ${'R_p' if layers == 2 else 'R_l'}$" * (layers > 1)
+    error = rf"E_p &= S_p - \sum_j K_{{pj}}\, {whole_map(layers, 'j')}\, G_{{jp}}"
+    rows = (*_layer_rows(layers, derivation.known.weight_decay != 0), error)
+    reduced = (row.replace("W", "B").replace("E_p", r"\hat{E}_p") for row in rows)
     yield Line(
-        says=f"Weights in these bases, a **change of basis**{_free_bases(layers)}, and $S_p = "
+        says=f"Weights in these bases, a **change of basis**{free}, and $S_p = "
         r"U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$, $G_{jp} = V_j^{\top} "
         r"\Sigma^{x}(j, p) V_p$:",
-        equation=(*_aligned_rows(layers), *_reduced_rows(layers, decay=decay)),
+        equation=(*_aligned_rows(layers), *reduced),
         because=r"$\hat{E}_p = U_p^{\top} E_p V_p$; it is exact where $V_p$ spans the inputs and "
         "$U_p$ all that errors point to",
         check=f"bases shortened by orthonormality, {IN_LETTERS}",
@@ -226,13 +223,6 @@ def alignment_lines(derivation: Derivation) -> Iterator[Line]:
     )
 
 
-def _free_bases(layers: int) -> str:
-    """Say which bases of hidden units are free to choose."""
-    if layers == 1:
-        return ""
-    return f" with any orthonormal ${'R_p' if layers == 2 else 'R_l'}$"
-
-
 def _aligned_rows(layers: int) -> tuple[str, ...]:
     if layers == 1:
         return (r"W_p &= U_p B_p V_p^{\top},",)
@@ -244,13 +234,6 @@ def _aligned_rows(layers: int) -> tuple[str, ...]:
         rf"W^{{(l)}}_p &= R_l B^{{(l)}}_p R_{{l-1}}^{{\top}}, \quad R_0 = V_p, \; "
         rf"R_{{{layers}}} = U_p,",
     )
-
-
-def _reduced_rows(layers: int, *, decay: bool) -> tuple[str, ...]:
-    whole = whole_map(layers, "j").replace("W", "B")
-    rows = _layer_rows(layers, decay)
-    error = rf"\hat{{E}}_p &= S_p - \sum_j K_{{pj}}\, {whole}\, G_{{jp}}"
-    return (*(row.replace("W", "B").replace("E_p", r"\hat{E}_p") for row in rows), error)
 
 
 def _starts_at_its_loss(stage: StageDerivation) -> bool:

@@ -198,11 +198,10 @@ def _formulas(derivation: Derivation) -> Formulas:
         )
     known = {letter.symbol.name: letter for letter in letters}
     free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
-    no_loss = "" if derivation.loss_separates else NO_LOSS
     return Formulas(
         found=found,
         letters={name: each for name, each in known.items() if name in free},
-        no_loss=no_loss,
+        no_loss="" if derivation.loss_separates else NO_LOSS,
         null=tuple(null),
     )
 

@@ -277,11 +277,8 @@ def _why_not(derivation: Derivation) -> str:
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(derivation.stages[0].pathways):
         return "no hidden unit keeps a gate of the first stage"
-    if _is_closed(derivation):
-        return ""
-    if derivation.ask(matrices_of).multiplications * network_of(derivation.spec).steps > (
-        _MOST_INTEGRATED
-    ):
+    steps = 0 if _is_closed(derivation) else network_of(derivation.spec).steps
+    if steps and derivation.ask(matrices_of).multiplications * steps > _MOST_INTEGRATED:
         return "modes of the first stage have no closed forms, and its matrices are large"
     return ""
 

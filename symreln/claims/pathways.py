@@ -155,26 +155,20 @@ def pathways_of(derivation: Derivation) -> tuple[_Pathway, ...]:
     modes: dict[int, tuple[_Mode, ...]] = {}
     factors = derivation.ask(starts_of).factors
     for group in mode_orbits(derivation):
-        first = tuple(
-            _Mode(derivation=derivation, pathway=group.first, mode=m) for m in group.first.modes
-        )
         # Formulas of numbers without radicals hold symbols with the pathway's number.
         plain = all(
             number is None or number.is_radical
             for mode in group.first.modes
             for number in (mode.s, mode.d, mode.d_eff)
         )
-        modes[group.first.number] = first
-        for pathway in group.pathways[1:]:
-            modes[pathway.number] = tuple(
-                _Mode(
-                    derivation=derivation,
-                    pathway=pathway,
-                    mode=mode,
-                    original=own
-                    if plain and factors.get(mode.label) == factors.get(own.mode.label)
-                    else None,
+        for pathway in group.pathways:
+            found = []
+            known = modes.get(group.first.number) or (None,) * len(pathway.modes)
+            for mode, own in zip(pathway.modes, known, strict=True):
+                alike = own and plain and factors.get(mode.label) == factors.get(own.mode.label)
+                original = own if alike else None
+                found.append(
+                    _Mode(derivation=derivation, pathway=pathway, mode=mode, original=original)
                 )
-                for mode, own in zip(pathway.modes, first, strict=True)
-            )
+            modes[pathway.number] = tuple(found)
     return tuple(_Pathway(pathway=p, modes=modes[p.number]) for p in derivation.pathways)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sympy as sp
@@ -40,9 +40,14 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     if known.sharing is not None:
         yield shared_start_line(derivation)
         return
-    start = expected_start(known)
+    assert known.variances is not None
+    start, (one, two) = expected_start(known), map(sp.sqrt, known.variances)
+    numbers = {_UNITS: sp.Rational(known.units), _SIGMA: one, _ONE: one, _TWO: two}
     yield _early(decays=known.weight_decay != 0)
-    yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
+    if start.imbalance == 0:
+        yield _balanced(start, numbers, start.strength0 == derivation.strength0)
+    else:
+        yield _apart(start, numbers)
     if some_driven(derivation) and derivation.closed and not derivation.later:
         yield from proven_once(sigmoid_lines)
 
@@ -139,13 +144,8 @@ def _mean(square: Any, letters: Iterable[Any], *squares: sp.Expr) -> Any:
     )
 
 
-def _balanced(derivation: Derivation, start: Start) -> Line:
-    known = derivation.known
-    assert known.units is not None
-    assert known.variances is not None
+def _balanced(start: Start, numbers: Mapping[Any, Any], same: bool) -> Line:
     mean = _UNITS * _mean(_GROWING, (_A0, _B0), _SIGMA**2, _SIGMA**2)
-    value = mean.subs({_UNITS: sp.Rational(known.units), _SIGMA: sp.sqrt(known.variances[0])})
-    exact = sp.Rational(start.strength0)
     return Line(
         says="What grows is as if it had started balanced, from the **effective start**"
         r"; over the $N = \kappa H$ units that take part it is its mean,",
@@ -156,21 +156,15 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
         r"are of the relative order $\sqrt{2/N}$",
         check="the square multiplied out, the mean of each term; the spec's numbers put in give "
         "the initial strength of the derivation",
-        holds=vanish(value - exact) and start.strength0 == derivation.strength0,
+        holds=vanish(mean.subs(numbers) - sp.Rational(start.strength0)) and same,
         main=True,
     )
 
 
-def _apart(derivation: Derivation, start: Start) -> Line:
-    known = derivation.known
-    assert known.units is not None
-    assert known.variances is not None
+def _apart(start: Start, numbers: Mapping[Any, Any]) -> Line:
     sum_, difference = (
         4 * _UNITS * _mean(part, (_A0, _B0), _ONE**2, _TWO**2) for part in (_GROWING, _DYING)
     )
-    numbers = dict(zip((_ONE, _TWO), map(sp.sqrt, known.variances), strict=True))
-    value = sum_.subs({_UNITS: sp.Rational(known.units), **numbers})
-    exact = sp.Rational(start.imbalance)
     return Line(
         says="Layers that start apart, from different distributions: over the "
         r"$N = \kappa H$ units that take part the strength is 0 in the "
@@ -182,6 +176,6 @@ def _apart(derivation: Derivation, start: Start) -> Line:
         because="both squared lengths have the same mean; fluctuations are of the relative order "
         r"$1/\sqrt{N}$",
         check="the squares multiplied out, the mean of each term; the spec's numbers put in",
-        holds=vanish(sum_ - difference, value - exact),
+        holds=vanish(sum_ - difference, sum_.subs(numbers) - sp.Rational(start.imbalance)),
         main=True,
     )

@@ -11,7 +11,6 @@ from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
 from symreln.claims.early import unsupported_pathways
 from symreln.exact.enclosure import ball, rounded_text
-from symreln.specs.spec import Spec
 
 #: Pathways that are named.
 _MOST_NAMED = 12
@@ -27,18 +26,17 @@ class _Unsupported(Claim):
     """
 
     reasons: Mapping[str, str]
-    where: Mapping[str, str]
+    where: str
 
     @property
     def sentence(self) -> str:
         """Which pathways are unsupported, and why; "" where all are supported."""
         if not self.reasons:
             return ""
-        values = ", ".join(f"{name} = {value}" for name, value in self.where.items())
         named = few([f"'{name}' ({why})" for name, why in self.reasons.items()], _MOST_NAMED)
         return (
-            f"unsupported pathways{f' at {values}' if values else ''}: no hidden unit of a ReLU "
-            f"network keeps the gate of {named}. "
+            f"unsupported pathways{f' at {self.where}' if self.where else ''}: no hidden unit of "
+            f"a ReLU network keeps the gate of {named}. "
             "Their initial strength is not derived: half of the units is assumed."
         )
 
@@ -49,16 +47,12 @@ class _Unsupported(Claim):
 
 def unsupported_of(derivation: Derivation) -> _Unsupported:
     """Return what is decided exactly."""
-    return _Unsupported(reasons=derivation.ask(unsupported_pathways), where=_where(derivation.spec))
-
-
-def _where(spec: Spec) -> dict[str, str]:
-    """Return for which values of the parameters it is decided, as text by their names."""
-    return {
-        parameter.name: _short(parameter.value)
-        for parameter in spec.parameters
+    values = (
+        f"{parameter.name} = {_short(parameter.value)}"
+        for parameter in derivation.spec.parameters
         if parameter.value is not None and not parameter.integer
-    }
+    )
+    return _Unsupported(reasons=derivation.ask(unsupported_pathways), where=", ".join(values))
 
 
 def _short(value: Fraction) -> str:
