@@ -239,6 +239,13 @@ class BlockFlow:
             if self._groups:
                 state = keep * state + self.velocity(maps, parts, self.phase(step))
 
+    def factors_at(self, steps: Sequence[int]) -> Iterator[tuple[int, list[np.ndarray]]]:
+        """Yield (step, Q of every block) at some steps of gradient descent, ascending."""
+        left = list(steps)
+        for step, (state, _) in enumerate(self.descended(steps[-1] + 1)):
+            while left and left[0] == step:
+                yield left.pop(0), self.factors(state)
+
     def phase(self, step: float) -> int:
         """Return the phase that a step is in."""
         return bisect_right(self.switches, step)

@@ -57,13 +57,13 @@ def choose(regime: Regime) -> _Choice:
     """Ask the laws in order and return the first that matches."""
     passed = [(half_speed.NAME, regime.half_speed.why), (lambda_balanced.NAME, _WEIGHTS)]
     for law in LAWS:
-        found = law.matches(regime)
-        if not found.holds:
-            passed.append((law.name, found.why))
+        if unfit := law.unfit(regime):
+            passed.append((law.name, unfit))
             continue
+        suits = law.suits.format(regime.layers)
         if not regime.half_speed.holds:
-            return _Choice(law=law, name=law.name, why=found.why, passed_over=tuple(passed))
-        why = f"its equations, of twice the time constant, are {law.name}: {found.why}"
+            return _Choice(law=law, name=law.name, why=suits, passed_over=tuple(passed))
+        why = f"its equations, of twice the time constant, are {law.name}: {suits}"
         return _Choice(
             law=law,
             name=half_speed.NAME,

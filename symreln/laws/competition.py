@@ -27,6 +27,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 
+from flint import fmpz_mat
+
 from symreln.base.records import record
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
@@ -63,14 +65,9 @@ class Competition:
     @property
     def _is_convex(self) -> bool:
         """Whether W F, which must be symmetric, is positive definite at the declared values."""
-        rows = self.form.substitute(self.declared).to_fractions()
-        for k, pivot_row in enumerate(rows):
-            if pivot_row[k] <= 0:
-                return False
-            for row in rows[k + 1 :]:
-                ratio = row[k] / pivot_row[k]
-                row[:] = [a - ratio * b for a, b in zip(row, pivot_row, strict=True)]
-        return True
+        rows = self.form.substitute(self.declared).reduced().integers()[0].tolist()
+        leading = (fmpz_mat([row[:k] for row in rows[:k]]) for k in range(1, len(rows) + 1))
+        return all(part.det() > 0 for part in leading)
 
     @property
     def why_open(self) -> str:

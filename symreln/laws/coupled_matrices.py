@@ -272,13 +272,10 @@ class CoupledMatrices:
         """
         flow, found = self.flow(self._grams(starts)), []
         samples = self._targets.shape[1]
-        for step, (state, _) in enumerate(flow.descended(steps[-1] + 1)):
-            if step == steps[len(found)]:
-                features = self._couplings[flow.phase(step)].features
-                held = [
-                    q[: len(x)].T @ x for q, x in zip(flow.factors(state), features, strict=True)
-                ]
-                found.append(samples * sum(h.T @ h for h in held))
+        for step, factors in flow.factors_at(steps):
+            features = self._couplings[flow.phase(step)].features
+            held = [q[: len(x)].T @ x for q, x in zip(factors, features, strict=True)]
+            found.append(samples * sum(h.T @ h for h in held))
         return np.array(found)
 
     def propagators(
@@ -294,12 +291,9 @@ class CoupledMatrices:
         Returns:
             Shape (K, size, size), on [V_p; U_p].
         """
-        flow, found = self.flow(self._grams(starts)), []
+        flow = self.flow(self._grams(starts))
         back = np.linalg.inv(flow.factors(flow.start())[pathway])
-        for step, (state, _) in enumerate(flow.descended(steps[-1] + 1)):
-            while len(found) < len(steps) and step == steps[len(found)]:
-                found.append(flow.factors(state)[pathway] @ back)
-        return np.array(found)
+        return np.array([factors[pathway] @ back for _, factors in flow.factors_at(steps)])
 
     def residuals(self, steps: int, starts: Sequence[EqualModes] = ()) -> Iterator[np.ndarray]:
         """Yield what the pathways leave of the targets at steps 0, 1, …, shape (n_y, P).

@@ -58,7 +58,7 @@ from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.laws.integrate import integrate
-from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
+from symreln.laws.law import COUPLED, STRENGTH, Law, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
 from symreln.laws.line import integral as integral_latex
 from symreln.laws.ops import ARB, NUMPY, SYMPY, Ops, defect
@@ -89,25 +89,22 @@ class Depth(Law):
     """
 
     name = "depth L balanced"
+    suits = "{} layers of weights, the mode is decoupled, balanced"
     form = "an implicit solution"
     start_origin = ""
     layers: sp.Integer
 
     @classmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
+    def unfit(cls, regime: Regime) -> str:
+        """Say why the law does not solve a mode, or ""."""
         if regime.layers < 3:
-            why = f"{regime.layers} layers of weights have an explicit solution of their own"
-        elif not regime.decoupled:
-            why = COUPLED
-        elif regime.apart:
-            why = "unbalanced modes of more than two layers have no closed form known here"
-        elif regime.weight_decay:
-            why = "weight decay of more than two layers has no closed form known here"
-        else:
-            why = f"{regime.layers} layers of weights, the mode is decoupled, balanced"
-            return Match(holds=True, why=why)
-        return Match(holds=False, why=why)
+            return f"{regime.layers} layers of weights have an explicit solution of their own"
+        if not regime.decoupled:
+            return COUPLED
+        if regime.apart:
+            return "unbalanced modes of more than two layers have no closed form known here"
+        decays = "weight decay of more than two layers has no closed form known here"
+        return decays * bool(regime.weight_decay)
 
     @classmethod
     def start(cls, regime: Regime) -> None:
@@ -157,12 +154,8 @@ class Depth(Law):
     @property
     def time(self) -> sp.Expr:
         """t(π): when the strength is :data:`STRENGTH`, between strength0 and the plateau."""
-        power = self.root_power
-
-        def stage(strength: Any) -> sp.Expr:
-            return self._stage((self.d * strength / self.s) ** power)
-
-        return self.scale * (stage(STRENGTH) - stage(self.strength0)) + self.delay
+        now, begin = map(self._stage_at, (STRENGTH, self.strength0))
+        return self.scale * (now - begin) + self.delay
 
     @property
     def delay(self) -> sp.Expr:
@@ -306,7 +299,10 @@ class Depth(Law):
             check="substituted into the mode equation; the derivative of the time times the rate "
             "cancels to 1",
             holds=self.residual() == 0
-            and sp.expand(flow - self._at(STRENGTH) + self._at(self.strength0)) == 0
+            and sp.expand(
+                flow - scale * self._stage_at(STRENGTH) + scale * self._stage_at(self.strength0)
+            )
+            == 0
             and vanish(self._moved(integrand, self.t / scale)),
         )
         ratio = sp.exp(2 * steps.delay)
@@ -341,7 +337,7 @@ class Depth(Law):
             and sp.expand(
                 steps.half_time
                 - scale * self._stage(half)
-                + self._at(self.strength0)
+                + scale * self._stage_at(self.strength0)
                 - sp.log(ratio) / 2
             )
             == 0,
@@ -359,9 +355,9 @@ class Depth(Law):
         powers = {self.s: self.d * _Q**self.layers, STRENGTH: (_Q * _RHO) ** self.layers}
         return sp.powsimp(sp.expand_power_base(left.subs(powers)), force=True)
 
-    def _at(self, strength: Any) -> sp.Expr:
-        """Return the scaled T at a strength."""
-        return self.scale * self._stage((self.d * strength / self.s) ** self.root_power)
+    def _stage_at(self, strength: Any) -> sp.Expr:
+        """Return T at a strength."""
+        return self._stage((self.d * strength / self.s) ** self.root_power)
 
     # -- numbers -----------------------------------------------------------------------------------
 

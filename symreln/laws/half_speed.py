@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.laws.line import along
 from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
@@ -93,15 +94,11 @@ def reduction_residual() -> sp.Expr:
         _B: (_A * drive / 2 - _LAMBDA * _B) / _TAU,
     }
     tau, decay = SLOWER * _TAU, SLOWER * _LAMBDA
-
-    def rate(expression: sp.Expr) -> sp.Expr:
-        return sp.Add(*(expression.diff(name) * slope for name, slope in slopes.items()))
-
     root = (_A**2 + _B**2) / 2  # positive, and its square is c² + 4 pi²
     return defect(
-        sp.expand(tau * rate(strength) - root * drive + 2 * decay * strength),
+        sp.expand(tau * along(strength, slopes) - root * drive + 2 * decay * strength),
         sp.expand(root**2 - c**2 - 4 * strength**2),
-        sp.expand(tau * rate(c) + 2 * decay * c),
+        sp.expand(tau * along(c, slopes) + 2 * decay * c),
     )
 
 
@@ -112,9 +109,8 @@ def _columns(matrix: ExactMatrix) -> list[_Column]:
     """Return every column as its (exponents, row, numerator) over one common denominator."""
     entries: list[list[tuple[tuple[int, ...], int, int]]] = [[] for _ in range(matrix.shape[1])]
     for exponents, part in matrix.terms.items():
-        for row, column, value in zip(part.rows, part.columns, part.values, strict=True):
-            if value != 0:
-                entries[int(column)].append((tuple(exponents), int(row), int(value)))
+        for row, column, value in part.triples():
+            entries[column].append((exponents, row, value))
     return [tuple(sorted(column)) for column in entries]
 
 

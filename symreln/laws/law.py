@@ -267,6 +267,8 @@ class Law(ABC):
 
     #: The law's name in what is printed and in JSON.
     name: ClassVar[str]
+    #: Why it solves a mode that does not say otherwise; {} is how many layers there are.
+    suits: ClassVar[str]
     #: What a mode has, in print and in JSON.
     form: ClassVar[str] = "a closed form"
     #: Whether modes start at strength 0 in expectation.
@@ -286,8 +288,8 @@ class Law(ABC):
 
     @classmethod
     @abstractmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
+    def unfit(cls, regime: Regime) -> str:
+        """Say why the law does not solve a mode, or ""."""
 
     @classmethod
     @abstractmethod

@@ -14,7 +14,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
-from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime, Start
+from symreln.laws.law import COUPLED, STRENGTH, Law, Regime, Start
 from symreln.laws.line import (
     DIFFERENTIATED,
     SUBSTITUTED,
@@ -44,23 +44,20 @@ class OneLayer(Law):
     """
 
     name = "shallow"
+    suits = "one layer of weights, the mode is decoupled"
     starts_at_zero = True
     units_per_mode = 0
     start_origin = "mean of a single random layer"
     jumps: bool = False
 
     @classmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
+    def unfit(cls, regime: Regime) -> str:
+        """Say why the law does not solve a mode, or ""."""
         if regime.layers != 1:
-            why = f"the family is for one layer of weights, the pathway has {regime.layers}"
-        elif not regime.decoupled:
-            why = COUPLED
-        elif regime.weight_decay:
-            why = "weight decay of a single layer is not written yet"
-        else:
-            return Match(holds=True, why="one layer of weights, the mode is decoupled")
-        return Match(holds=False, why=why)
+            return f"the family is for one layer of weights, the pathway has {regime.layers}"
+        if not regime.decoupled:
+            return COUPLED
+        return "weight decay of a single layer is not written yet" if regime.weight_decay else ""
 
     @classmethod
     def start(cls, regime: Regime) -> Start:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from flint import arb, fmpq
 from sympy.codegen.cfunctions import expm1, log1p
 
 from symreln.base.records import record
+from symreln.exact.enclosure import ball
 
 
 @record
@@ -82,13 +84,7 @@ def _log(x: Any) -> Any:
 def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x = rate * t
     with np.errstate(over="ignore"):
-        return np.exp(-x), t * _phi(x)
-
-
-def _phi(x: np.ndarray) -> np.ndarray:
-    r"""Return :math:`(1 - e^{-x})/x`, 1 at x = 0; positive, without cancellation."""
-    some = np.where(x != 0, x, 1.0)
-    return np.where(x != 0, -np.expm1(-some) / some, 1.0)
+        return np.exp(-x), t * _share(np.expm1, -x)
 
 
 def _relaxed_balls(rate: arb, t: arb) -> tuple[arb, arb]:
@@ -98,21 +94,15 @@ def _relaxed_balls(rate: arb, t: arb) -> tuple[arb, arb]:
     return decay, t if rate.is_zero() else gone / rate
 
 
-def _pace_floats(x: np.ndarray) -> np.ndarray:
+def _share(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Return f(x)/x, 1 at x = 0."""
     some = np.where(x != 0, x, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(x != 0, np.log1p(some) / some, 1.0)
+        return np.where(x != 0, function(some) / some, 1.0)
 
 
 def _over_floats(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), 0.0)
-
-
-def _ball(value: Fraction | int | arb) -> arb:
-    if isinstance(value, arb):
-        return value
-    exact = Fraction(value)
-    return arb(fmpq(exact.numerator, exact.denominator))
 
 
 SYMPY = Ops(
@@ -151,7 +141,7 @@ NUMPY = Ops(
     log1p=np.log1p,
     # Not SciPy's, which takes a quarter of a second to import.
     log_gamma=np.vectorize(math.lgamma, otypes=[float]),
-    pace=_pace_floats,
+    pace=partial(_share, np.log1p),
     expm1=np.expm1,
     atan=np.arctan,
     turn=lambda j, n: (np.sin(np.pi * j / n), np.cos(np.pi * j / n)),
@@ -164,7 +154,7 @@ NUMPY = Ops(
     floor=np.floor,
 )
 ARB = Ops(
-    number=_ball,
+    number=lambda x: x if isinstance(x, arb) else ball(x),
     exp=arb.exp,
     log=arb.log,
     log1p=arb.log1p,

@@ -20,7 +20,6 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.errors import NoClosedFormError
 from symreln.laws.line import Line, vanish
 from symreln.laws.shared_chain import D, S, SharedChain
 
@@ -30,8 +29,10 @@ STRENGTHS = sp.symbols("a b h", positive=True)
 _START = sp.Symbol("w_0", positive=True)
 
 
-def _uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Expr]) -> sp.Expr:
-    """Return how many pathways use one edge of a family; it is the same for all its edges.
+def _uses(
+    label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Expr]
+) -> sp.Expr | None:
+    """Return how many pathways use one edge of a family, the same for all its edges, if proven.
 
     Some index must run once over all residues of the modulus with coefficient ±1, a bijection of
     them: whatever the other indices are, exactly one of its values gives the edge's label, so that
@@ -42,9 +43,6 @@ def _uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.E
         modulus: How many labels there are; the label is taken modulo it.
         indices: Every index of the pathways, which runs over 0, …, count - 1, with its count.
 
-    Raises:
-        NoClosedFormError: That is not the case; the edges might be used unequally.
-
     Example:
         >>> M, K = sp.symbols("M K", integer=True, positive=True)
         >>> _uses({"i": 1, "k": 1}, M, {"i": M, "k": K})
@@ -53,14 +51,10 @@ def _uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.E
     for name, count in indices.items():
         if abs(label.get(name, 0)) == 1 and sp.expand(count - modulus) == 0:
             return sp.Mul(*(other for index, other in indices.items() if index != name))
-    msg = (
-        f"no index runs over all {modulus} labels once, so the pathways of an edge are not "
-        "counted for symbolic sizes. Give numbers for the sizes"
-    )
-    raise NoClosedFormError(msg)
+    return None
 
 
-def _circulant_uses() -> tuple[sp.Expr, ...]:
+def _circulant_uses() -> tuple[sp.Expr | None, ...]:
     """Return the counts of the ready-made pairing: input i with outputs i, …, i + K - 1 mod M."""
     pairs = {"i": DOMAINS, "k": PARTNERS}
     outer = (_uses(label, DOMAINS, pairs) for label in ({"i": 1}, {"i": 1, "k": 1}))

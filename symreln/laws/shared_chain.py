@@ -23,7 +23,7 @@ from symreln.document.mathtext import to_latex
 from symreln.exact.matrix_words import Letter, Rules, Words
 from symreln.laws.choice import solve
 from symreln.laws.law import STRENGTH, TIME_CONSTANT, Law, Regime
-from symreln.laws.line import CANCELS, Line, moves, vanish
+from symreln.laws.line import CANCELS, Line, along, moves, vanish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,11 +80,6 @@ class SharedChain:
             for n, w in zip(self.counts, self.strengths, strict=True)
         )
 
-    def along(self, expr: sp.Expr) -> sp.Expr:
-        """Return τ times the time derivative of an expression in the strengths."""
-        pairs = zip(self.strengths, self.velocities, strict=True)
-        return sp.cancel(sum((sp.diff(expr, w) * v for w, v in pairs), sp.S.Zero))
-
     @cached_property
     def conserved(self) -> tuple[sp.Expr, ...]:
         """w_l² - (n_l/n_1) w_1² for every later edge: L - 1 independent ones."""
@@ -128,14 +123,12 @@ class SharedChain:
     def lines(self) -> Iterator[Line]:
         """Yield the lines from the strengths of the edges to the equation of one pathway."""
         used = ", ".join(map(to_latex, self.counts))
+        slopes = dict(zip(self.strengths, self.velocities, strict=True))
         yield Line(
             says=rf"Edges at the {self.layers} places are used by ${used}$ pathways. Started equal "
             r"at each place they stay equal, and of a mode, $\pi$ being the product of its "
             "strengths, every term is counted as often as its edge is used:",
-            equation=tuple(
-                moves(to_latex(w), rate)
-                for w, rate in zip(self.strengths, self.velocities, strict=True)
-            ),
+            equation=tuple(moves(to_latex(w), rate) for w, rate in slopes.items()),
             because="one pathway's term stands in the bases of its edge alone, so that it is the "
             "same for all pathways of the edge",
             check="the term of every place in letters, shortened by orthonormality",
@@ -146,7 +139,7 @@ class SharedChain:
             equation=tuple(rf"{to_latex(c)} &= \mathrm{{const}}" for c in self.conserved),
             because="product rule",
             check=f"derivatives along the flow; {CANCELS}",
-            holds=vanish(*map(self.along, self.conserved)),
+            holds=vanish(*(along(each, slopes) for each in self.conserved)),
         )
         yield Line(
             says="From a balanced start, where these are 0, one closed equation is left:",
@@ -170,10 +163,8 @@ class SharedChain:
     @property
     def is_solved(self) -> bool:
         """Whether the mode solves its family's equation, which over its time constant is ours."""
-        layers = sp.Integer(self.layers)
-        family = layers * STRENGTH ** (2 - 2 / layers) * (S - D * STRENGTH)
-        same = sp.simplify(sp.powsimp(family * TIME_CONSTANT / self.mode.tau / self.rate)) == 1
-        return same and self.mode.residual() == 0
+        faster = self.mode.rate * TIME_CONSTANT / self.mode.tau
+        return sp.simplify(sp.powsimp(faster / self.rate)) == 1 and self.mode.residual() == 0
 
 
 def _orthonormal(depth: int) -> Rules:

@@ -17,7 +17,7 @@ import sympy as sp
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
-from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
+from symreln.laws.law import STRENGTH, Law, Regime, Start
 from symreln.laws.line import (
     CANCELS,
     DIFFERENTIATED,
@@ -58,17 +58,15 @@ class TwoLayer(Law):
     """
 
     name = "two-layer balanced"
+    suits = "two layers of weights, the mode is decoupled, balanced small initial weights"
     start_origin = SOURCE
     asymptote: Any = None
 
     @classmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
-        unfit = regime.unfit_for_two_layers(wants_balanced=True)
-        if not unfit and regime.weight_decay:
-            unfit = "weight decay adds −2λπ to the equation"
-        found = "two layers of weights, the mode is decoupled, balanced small initial weights"
-        return Match(holds=not unfit, why=unfit or found)
+    def unfit(cls, regime: Regime) -> str:
+        """Say why the law does not solve a mode, or ""."""
+        decays = "weight decay adds −2λπ to the equation" if regime.weight_decay else ""
+        return regime.unfit_for_two_layers(wants_balanced=True) or decays
 
     @classmethod
     def start(cls, regime: Regime) -> Start | None:
@@ -270,15 +268,14 @@ class TwoLayerDecay(TwoLayer):
     """
 
     name = "two-layer balanced, weight decay"
+    suits = "two layers of weights, the mode is decoupled, balanced, with weight decay"
     weight_decay: Any = WEIGHT_DECAY
 
     @classmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
+    def unfit(cls, regime: Regime) -> str:
+        """Say why the law does not solve a mode, or ""."""
         unfit = "" if regime.weight_decay else "no weight decay"
-        unfit = unfit or regime.unfit_for_two_layers(wants_balanced=True)
-        found = "two layers of weights, the mode is decoupled, balanced, with weight decay"
-        return Match(holds=not unfit, why=unfit or found)
+        return unfit or regime.unfit_for_two_layers(wants_balanced=True)
 
     @classmethod
     def of(cls, regime: Regime, ops: Ops, s: Any, d: Any, **more: Any) -> Self:

@@ -24,7 +24,7 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
+from symreln.laws.law import STRENGTH, Law, Regime, Start
 from symreln.laws.line import (
     CANCELS,
     DIFFERENTIATED,
@@ -39,6 +39,7 @@ from symreln.laws.line import (
     integral,
     is_primitive,
     moves,
+    same,
     steps_line,
     vanish,
 )
@@ -67,19 +68,18 @@ class Unbalanced(Law):
     """
 
     name = "two-layer unbalanced"
+    suits = "two layers of weights, the mode is decoupled, a² − b² is not 0 and conserved"
     starts_at_zero = True
     units_per_mode = 2
     start_origin = SOURCE
     imbalance: Any = IMBALANCE
 
     @classmethod
-    def matches(cls, regime: Regime) -> Match:
-        """Say whether the law solves a mode, and why or why not."""
+    def unfit(cls, regime: Regime) -> str:
+        """Say why the law does not solve a mode, or ""."""
+        decays = "weight decay shrinks the difference a² − b², which must be constant here"
         unfit = regime.unfit_for_two_layers(wants_balanced=False)
-        if not unfit and regime.weight_decay:
-            unfit = "weight decay shrinks the difference a² − b², which must be constant here"
-        found = "two layers of weights, the mode is decoupled, a² − b² is not 0 and conserved"
-        return Match(holds=not unfit, why=unfit or found)
+        return unfit or decays * bool(regime.weight_decay)
 
     @classmethod
     def start(cls, regime: Regime) -> Start | None:
@@ -309,7 +309,7 @@ class Unbalanced(Law):
             step,
             X,
             steps.per_step,
-            holds=_same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
+            holds=same(sp.exp(-k * t / steps.clock), steps.faded(k)),
         )
         h, start = sp.symbols("h u_0", positive=True)
         level = (h / 2 + sp.sqrt(h**2 / 4 + c**2 / 4)) * 2 / c
@@ -426,9 +426,3 @@ def _modulo(expression: sp.Expr, root: sp.Symbol, square: sp.Expr) -> sp.Expr:
     names = (expression.free_symbols | square.free_symbols) - {root}
     numerator = sp.QQ.frac_field(root, *sorted(names, key=str)).from_sympy(expression).numer
     return numerator.rem([numerator.ring.from_expr(root**2 - square)]).as_expr()
-
-
-def _same_exponent(one: Any, other: Any) -> bool:
-    """Whether two powers are the same, by their logarithms."""
-    exponents = [each.rewrite(sp.exp).as_base_exp()[1] for each in (one, other)]
-    return vanish(sp.expand(exponents[0] - exponents[1]))
