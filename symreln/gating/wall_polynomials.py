@@ -125,5 +125,7 @@ def minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
         return []
     columns = {tuple(map(str, column)): column for column in matrix.T.numerators()}.values()
     # The constant term of det(x - A) is ± det A.
-    found = (characteristic([*c], matrix.parameters)[0] for c in combinations(columns, height))
+    names, one = matrix.parameters, polynomial_ring(matrix.parameters).constant(1)
+    determinants = (characteristic([*c], one, names)[0] for c in combinations(columns, height))
+    found = (each.numerator for each in determinants)
     return [*{str(value): value for value in found if not value.is_zero()}.values()]
