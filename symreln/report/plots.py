@@ -93,9 +93,9 @@ def still_sketches(derivation: Derivation) -> list[Sketch]:
     if found is not None:
         sketches += [timeline_sketch(found), _predicted(found)]
     shared = derivation.ask(edges_of)
-    if shared is not None and len(shared.graph.edges) <= _MOST_EDGES:
-        uses = [shared.uses[place] for place in range(len(shared.graph.edges))]
-        shown = {"network": shared.graph, "uses": uses}
+    if shared is not None and len(shared.edges.graph.edges) <= _MOST_EDGES:
+        network, uses = shared.edges.graph, shared.edges.uses
+        shown = {"network": network, "uses": [uses[place] for place in range(len(network.edges))]}
         sketches.append(Sketch(name="graph", function="network_figure.draw_network", shown=shown))
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(
