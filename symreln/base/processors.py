@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
+
+Found = TypeVar("Found")
 
 
 def cores() -> int:
@@ -25,3 +29,8 @@ def one_blas_thread() -> Iterator[None]:
     """
     with threadpool_limits(limits=1, user_api="blas"):
         yield
+
+
+def measured(method: Callable[[Any], Found]) -> cached_property[Found]:
+    """Return a property that is computed when it is first asked for, in one thread, and kept."""
+    return cached_property(one_blas_thread()(method))

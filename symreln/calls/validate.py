@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symreln.base.records import record
 from symreln.calls.derive import Derivation, derive
+from symreln.claims.lines import derivation_lines
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
 from symreln.experiment.training import check_trainable
@@ -181,4 +182,6 @@ def _derived(spec: Spec | str | os.PathLike[str], where: str) -> Derivation:
     """Derive a spec, its file or its name, unless training it is refused for what it says."""
     asked = spec_of(spec, where)
     check_trainable(asked)
-    return derive(asked)
+    derivation = derive(asked)
+    derivation.ask(derivation_lines)  # refused before training, not when they are written
+    return derivation

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
@@ -15,7 +18,7 @@ from symreln.experiment.closed import train_aligned
 from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.gates_held import stage_ends
 from symreln.experiment.outcome import Validation
-from symreln.experiment.predictions import predict_all
+from symreln.experiment.predictions import Predictions, predict_all
 from symreln.experiment.representation import RepresentationComparison
 from symreln.experiment.strengths import MARKS
 from symreln.experiment.training import train_pair
@@ -51,7 +54,7 @@ def validate(
     instance_of(derivation, Derivation, "a derivation", "validate", "sr.validate(sr.derive(spec))")
     seeds, rng = check_counts(seeds, rng, "validate")
     numbers = _checked(derivation)
-    predictions = predict_all(numbers)
+    predictions = predict_all(derivation)
     ends = stage_ends(numbers, predictions.judged_curves, float(numbers.spec.validation.tolerance))
     network, gdln = train_pair(
         numbers.spec,
@@ -65,29 +68,30 @@ def validate(
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, predictions.chain)
     found = Validation(
-        **vars(predictions),
-        derivation=derivation,
+        **_fields(predictions),
         network=network,
         gdln=gdln,
         aligned=aligned,
         ends=ends,
         rng=rng,
-        representations=RepresentationComparison.of(predictions, seeds, rng)
-        if representations
-        else None,
     )
-    return diagnosed(found) if diagnosis else found
+    found = diagnosed(found) if diagnosis else found
+    if not representations:
+        return found
+    return found.having(representations=RepresentationComparison.of(found, seeds, rng))
 
 
 def compare_losses(derivation: Derivation, seeds: int, rng: int) -> Validation:
     """Confront losses alone, in this process: what a sweep does for each combination."""
     numbers = _checked(derivation)
-    predictions = predict_all(numbers)
+    predictions = predict_all(derivation)
     asked = {"record": Recording(), "workers": 1}
     network, gdln = train_pair(numbers.spec, predictions.kappas, seeds, rng, **asked)
-    return Validation(
-        **vars(predictions), derivation=derivation, network=network, gdln=gdln, rng=rng
-    )
+    return Validation(**_fields(predictions), network=network, gdln=gdln, rng=rng)
+
+
+def _fields(predictions: Predictions) -> dict[str, Any]:
+    return {each.name: getattr(predictions, each.name) for each in fields(predictions)}  # pyright: ignore
 
 
 def _checked(derivation: Derivation) -> Derivation:

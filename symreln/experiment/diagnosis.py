@@ -92,7 +92,7 @@ def diagnosed(case: Case) -> Case:
     if not far:
         return case
     again = Trials(case)
-    return replace(case, diagnosis=tuple(row for pair in far for row in _rows(again, pair)))
+    return case.having(diagnosis=tuple(row for pair in far for row in _rows(again, pair)))
 
 
 def _rows(again: Trials, pair: str) -> Iterator[Row]:
@@ -105,7 +105,7 @@ def _rows(again: Trials, pair: str) -> Iterator[Row]:
         found.append(row)
         yield row
     # Few units are predicted as they are.
-    many = case.prediction.drawn is None and own_curves(case.numbers).holds
+    many = case.judged_curves.drawn is None and own_curves(case.numbers).holds
     if many and not is_aligned(pair) and not any(row.explains for row in found):
         what = "four times the units at half the initial scale"
         yield _replaced(again, pair, WIDTH, lambda: (Variation(std=HALF, width=4), what))

@@ -6,9 +6,9 @@ What fails where the prediction disagrees is said by :mod:`symreln.experiment.di
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from symreln.base.processors import measured
 from symreln.base.progress import phase
 from symreln.base.records import Immutable, record
 from symreln.claims.curves import Judged
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from symreln.claims.constants import Constant
-    from symreln.claims.derivation import Derivation
     from symreln.experiment.representation import RepresentationComparison
 
 
@@ -53,7 +52,6 @@ class Validation(Immutable, Predictions):
     """A derivation confronted with trained networks: all that was predicted, and what came of it.
 
     Attributes:
-        derivation: What was predicted, with its parameters.
         network: The trained ReLU (or linear) networks; None where none was trained.
         gdln: The trained gated deep linear networks.
         aligned: A GDLN that started aligned with the modes, as closed forms assume, or None.
@@ -64,7 +62,6 @@ class Validation(Immutable, Predictions):
         representations: What hidden layers hold; None where that was not asked for.
     """
 
-    derivation: Derivation
     network: TrainingRun | None = None
     gdln: TrainingRun
     aligned: TrainingRun | None = None
@@ -73,16 +70,22 @@ class Validation(Immutable, Predictions):
     diagnosis: tuple[Row, ...] = ()
     representations: RepresentationComparison | None = None
 
+    def having(self, **more: Any) -> Self:
+        """Return the same with other fields, which nothing that was measured depends on."""
+        made = object.__new__(type(self))
+        vars(made).update(vars(self) | more)
+        return made
+
     @property
     def _trained(self) -> dict[str, TrainingRun]:
         return {"gdln": self.gdln} | ({} if self.network is None else {"relu": self.network})
 
-    @cached_property
+    @measured
     def theory_pairs(self) -> dict[str, CurvePair]:
         """The judged curve beside every kind of trained network: "theory_vs_…"."""
         return theory_pairs(self, self._trained)
 
-    @cached_property
+    @measured
     def pairs(self) -> dict[str, CurvePair]:
         """Every pair of curves that is compared, by their names in validation.json.
 
@@ -92,23 +95,23 @@ class Validation(Immutable, Predictions):
         """
         return self.theory_pairs | other_pairs(self, self._trained, self.aligned)
 
-    @cached_property
+    @measured
     def gates(self) -> GatesHeld | str:
         """Share of the weight with a gate of the spec, or why gates are not tested."""
         return gates_held(self.numbers, self.network, self.ends)
 
-    @cached_property
+    @measured
     def met(self) -> UnitsMet | None:
         """Whether units are where the effective network has them; None where gates are given."""
         looks = met_looks(self.numbers)
         return UnitsMet.of(self.numbers, self.network, looks) if looks else None
 
-    @cached_property
+    @measured
     def gdln_alignment(self) -> tuple[PathwayAlignment, ...]:
         """How far the GDLN's pathways are aligned with their modes: one entry a pathway."""
-        return gdln_alignment(self.numbers.last, self.gdln)
+        return gdln_alignment(self.numbers.last, self.gdln) if "maps" in self.gdln.snapshots else ()
 
-    @cached_property
+    @measured
     def drift(self) -> GateDrift | None:
         """How far the network's gates move; None where it has none."""
         if (run := self._relu) is None:
@@ -116,28 +119,29 @@ class Validation(Immutable, Predictions):
         active, weight = run.snapshots["activity"], run.snapshots["contribution"]
         return GateDrift.of(active, weight, run.snapshot_steps, run.losses)
 
-    @cached_property
+    @measured
     def split(self) -> SplitNetwork | None:
         """The networks seen as pathways, units given to the nearest gate; None likewise."""
         return None if self._relu is None else SplitNetwork.of(self.numbers.last, self._relu)
 
     @property
     def _relu(self) -> TrainingRun | None:
-        """The trained networks where they have gates."""
-        return self.network if self.gdln.settings.activation == "relu" else None
+        """The trained networks where they have gates, and these were recorded."""
+        run = self.network
+        return None if run is None or "activity" not in run.snapshots else run
 
-    @cached_property
+    @measured
     def law(self) -> GateLawMeasured | None:
         """The law of gates beside the networks' gates; None where there is no law or no gates."""
         with phase("law of gates"):
             return GateLawMeasured.of(self.numbers, self.network)
 
-    @cached_property
+    @measured
     def modes(self) -> tuple[ModeMeasured, ...]:
         """Every mode's measured strength beside its prediction, where maps were recorded."""
-        return measured_strengths(self.numbers, self.prediction, self.network, self.gdln)
+        return measured_strengths(self.numbers, self.judged_curves, self.network, self.gdln)
 
-    @cached_property
+    @measured
     def uninformative(self) -> Uninformative | None:
         """Why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
@@ -152,23 +156,23 @@ class Validation(Immutable, Predictions):
         judged = JUDGED[1:] if self.judged == "effective" else JUDGED
         return tuple(name for name in judged if name in self.theory_pairs)
 
-    @cached_property
+    @measured
     def metrics(self) -> dict[str, Distance[Any]]:
         """The distance of every pair of curves."""
         return {name: pair.comparison() for name, pair in self.pairs.items()}
 
-    @cached_property
+    @measured
     def judged_intervals(self) -> dict[str, Distance[Interval]]:
         """Metrics of the judged pairs with intervals for the mean over all seeds."""
         return {name: self.theory_pairs[name].distance(self.rng) for name in self.judged_pairs}
 
-    @cached_property
+    @measured
     def intervals(self) -> dict[str, Distance[Interval]]:
         """The same of every pair."""
         known = self.judged_intervals
         return {name: known.get(name) or p.distance(self.rng) for name, p in self.pairs.items()}
 
-    @cached_property
+    @measured
     def floor(self) -> SeedFloor | None:
         """Metrics between seeds of the network, or of the GDLN where there is no other."""
         return SeedFloor.of((self.gdln if self.network is None else self.network).losses)
@@ -220,7 +224,7 @@ class Validation(Immutable, Predictions):
         """The outcome of the loss: "agrees", "disagrees", "undecided" or "not tested"."""
         return self.loss_verdict.outcome
 
-    @cached_property
+    @measured
     def loss_verdict(self) -> Verdict:
         """The judgement of the loss."""
         distances = {
@@ -231,7 +235,7 @@ class Validation(Immutable, Predictions):
             distances, self.tolerance, self.seeds, self.uninformative, self.error[0]
         )
 
-    @cached_property
+    @measured
     def verdicts(self) -> dict[str, Verdict]:
         """The verdicts of loss, modes and gates."""
         return {
@@ -281,7 +285,7 @@ class Validation(Immutable, Predictions):
         """Why only GDLNs were trained, or ""."""
         return "" if self.network is not None else self.numbers.spec.gated_only
 
-    @cached_property
+    @measured
     def narrow(self) -> tuple[NarrowOutcome, ...]:
         """Which modes the GDLN's narrow pathways hold at the last step."""
         return narrow_outcomes(self.numbers, self.gdln)
@@ -303,7 +307,7 @@ class Validation(Immutable, Predictions):
         found = compare(self.prediction.reduced, self.gdln.mean_loss).max_abs_over_initial
         return found <= self.tolerance
 
-    @cached_property
+    @measured
     def published(self) -> tuple[Row, ...]:
         """What is published for the same experiment, for a ready-made spec as it is."""
         spec = self.derivation.spec
@@ -313,7 +317,7 @@ class Validation(Immutable, Predictions):
         same = replace(spec, title=original.title, validation=original.validation) == original
         return rows if same else ()
 
-    @cached_property
+    @measured
     def rows(self) -> tuple[Row, ...]:
         """The table: curves compared, what seeds differ by, what is published and replaced."""
         pairs = (Row(pair=name, distance=found) for name, found in self.intervals.items())
@@ -321,13 +325,13 @@ class Validation(Immutable, Predictions):
         seeds = () if floor is None else (Row(pair=FLOOR, distance=exactly(floor.mean)),)
         return (*pairs, *seeds, *self.published, *self.diagnosis)
 
-    @cached_property
+    @measured
     def failing(self) -> dict[str, tuple[Row, ...]]:
         """The rows of every pair that disagrees, by its name."""
         pairs = dict.fromkeys(row.pair for row in self.diagnosis)
         return {pair: tuple(r for r in self.diagnosis if r.pair == pair) for pair in pairs}
 
-    @cached_property
+    @measured
     def failed(self) -> dict[str, tuple[str, ...]]:
         """The assumptions that fail for every such pair; none where it is unexplained."""
         return {

@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
+from symreln.base.processors import measured
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.curves import Prediction
@@ -33,8 +34,10 @@ from symreln.claims.integration import network_of
 from symreln.claims.narrow import own_curves
 from symreln.claims.prediction import closed_forms, predict, predict_training, written_and_read
 from symreln.claims.probes import learning_modes
+from symreln.claims.solve import at_values
 from symreln.claims.starts import chain_of, start_factors, starts_of, strength0_of
 from symreln.effective.network import EffectiveNetwork, effective_of, takes_minutes
+from symreln.errors import InputError, LimitReachedError
 from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.laws.chain_start import ChainStart
@@ -48,25 +51,30 @@ class Predictions:
     What no training needs is predicted when it is asked for.
 
     Attributes:
-        numbers: The derivation, at its parameters' values.
+        derivation: What predicts, with its parameters.
         judged_curves: The judged curves of the theory, with the spec's gates, at steps 0, 1, …
         kappas: κ of the pathways that the theory starts from it, by name.
         chain: Where modes of three or more layers start; None for one or two.
     """
 
-    numbers: Derivation
+    derivation: Derivation
     judged_curves: Prediction
     kappas: Mapping[str, float] = field(default_factory=dict)
     chain: ChainStart | None = None
 
     @cached_property
+    def numbers(self) -> Derivation:
+        """The derivation at its parameters' values."""
+        return self.derivation.ask(at_values)
+
+    @measured
     def prediction(self) -> Prediction:
         """The judged curves, beside closed forms the integrated reduction and its flow."""
         if self.judged_curves.judged != "closed" or not self.numbers.known.matrices.holds:
             return self.judged_curves
         return predict_training(self.numbers, flow=True)
 
-    @cached_property
+    @measured
     def error(self) -> tuple[float, float]:
         """Monte Carlo errors of the judged loss over L(0), and of strengths over their plateaus.
 
@@ -93,7 +101,7 @@ class Predictions:
         """Why there is no effective network, or ""."""
         return self._effective_or_why[1]
 
-    @cached_property
+    @measured
     def straight(self) -> np.ndarray | None:
         """Loss of modes that keep to their directions, as Assumption 2.1.1 has it.
 
@@ -105,23 +113,25 @@ class Predictions:
 
 
 @phase("prediction")
-def predict_all(numbers: Derivation) -> Predictions:
+def predict_all(derivation: Derivation) -> Predictions:
     """Predict what training is to be compared with.
 
     Args:
-        numbers: A derivation without free parameters, with a network.
+        derivation: Whose spec has a network, and a value for every parameter.
     """
+    numbers, kappas, chain = derivation.ask(at_values), {}, None
     if numbers.by_edges:
-        return Predictions(numbers=numbers, judged_curves=predict(numbers, None))
-    if not numbers.known.plain.holds:
+        curves = predict(numbers, None)
+    elif numbers.known.matrices.holds:
+        if not numbers.known.plain.holds:
+            check_covered(numbers)
+        kappas = numbers.ask(starts_of).kappas
+        curves = predict_training(numbers, flow=True, judged_only=True)
+    else:
         check_covered(numbers)
-        if not numbers.known.matrices.holds:
-            chain = chain_of(numbers)
-            curves = predict_chain(numbers, chain)
-            return Predictions(numbers=numbers, judged_curves=curves, chain=chain)
-    kappas = numbers.ask(starts_of).kappas
-    curves = predict_training(numbers, flow=True, judged_only=True)
-    return Predictions(numbers=numbers, judged_curves=curves, kappas=kappas)
+        chain = chain_of(numbers)
+        curves = predict_chain(numbers, chain)
+    return Predictions(derivation=derivation, judged_curves=curves, kappas=kappas, chain=chain)
 
 
 def _draws_error(loss: np.ndarray, drawn: np.ndarray) -> float:
@@ -207,14 +217,17 @@ def _mode_descent(numbers: Derivation) -> np.ndarray:
 def _effective_beside(derivation: Derivation) -> tuple[EffectiveNetwork | None, str]:
     """Return the effective network of a derivation's data, or None and why there is none.
 
+    What diverges or takes too long beside given gates is a reason; of gates from the data it is
+    refused before.
+
     Args:
         derivation: Without free parameters, with a network.
-
-    Raises:
-        InputError: Units diverge.
     """
-    why = "" if derivation.spec.find else _why_none(derivation)
-    found = None if why else effective_of(derivation.spec)
+    found, why = None, "" if derivation.spec.find else _why_none(derivation)
+    try:
+        found = None if why else effective_of(derivation.spec)
+    except (InputError, LimitReachedError) as error:
+        why = str(error)
     if found is None and not why:
         why = "no hidden unit grows within network.steps"
     return found, why

@@ -141,7 +141,7 @@ class Trials:
         if aligned:
             return predict_aligned(numbers, case.chain)
         if change == SAME:
-            return case.prediction.loss
+            return case.judged_curves.loss
         found = predicted_again(numbers, case.kappas)
         return found.loss if case.judged == "closed" else found.reduced
 

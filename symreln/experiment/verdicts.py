@@ -92,11 +92,12 @@ def _deciding_seeds(
     """
     assert found.value is not None
     assert found.high is not None
-    radius = sqrt(max(0.0, (found.high - found.value) ** 2 - fixed**2))
+    width = found.high - found.value
+    radius = sqrt(max(0.0, (width - fixed) * (width + fixed)))  # a square of floats may overflow
     gap = abs(found.value - tolerance)
     if gap <= fixed:
         return None
-    needed = sqrt(gap**2 - fixed**2)
+    needed = sqrt((gap - fixed) * (gap + fixed))
     for count in range(seeds + 1, MOST_SEEDS + 1):
         if radius * _width(count) / _width(seeds) <= needed:
             return count

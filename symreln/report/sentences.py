@@ -16,20 +16,20 @@ from symreln.experiment.rows import FLOOR, PUBLISHED, Row, left_of, named
 from symreln.report.summary import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from symreln.experiment.measured_gates import GateLawMeasured
     from symreln.experiment.outcome import Validation
 
-#: Pairs of curves in a summary, and characters of its verdict: two lines.
-MOST_PAIRS, _VERDICT = 2, 190
+#: Characters of a verdict in a summary: two lines.
+_VERDICT = 190
 #: Differences of shares that float64 makes.
 _ROUNDING = 1e-12
 
 # -- the table -------------------------------------------------------------------------------------
 
 
-def _titles(validation: Validation) -> dict[str, str]:
+def _titles(validation: Validation, pairs: Iterable[str]) -> dict[str, str]:
     """Return what every pair of curves is called."""
     curves = {
         "closed": "closed forms" if validation.numbers.closed else "coupled modes",
@@ -46,13 +46,13 @@ def _titles(validation: Validation) -> dict[str, str]:
     return {
         pair: f"{'judged: ' * (pair in judged)}{curves[pair.split('_vs_')[0]]} – "
         f"{validation.trained_name(pair)}"
-        for pair in validation.pairs
+        for pair in pairs
     }
 
 
 def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (what is compared or replaced, every metric) as text, a line of the table each."""
-    names = _titles(validation)
+    names = _titles(validation, validation.pairs)
     for row in validation.rows:
         if row.pair.startswith(f"{validation.judged}_vs_") and not is_aligned(row.pair):
             continue  # the judged pair under a second name
@@ -198,12 +198,16 @@ def _evidence(row: Row) -> str:
 
 
 def validation_summary(validation: Validation) -> list[str]:
-    """Return the verdict in words and the distances of the first pairs of curves."""
-    found = [tuple(row) for row in metric_rows(validation)]
-    left = len(found) - MOST_PAIRS
+    """Return the verdict in words and the distances of the judged pairs of curves."""
+    judged, tolerance = validation.judged_intervals, validation.tolerance
+    names = _titles(validation, judged)
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
         *(short(clause, _VERDICT) for clause in _verdict_clauses(validation)),
-        *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in found[:MOST_PAIRS]),
-        *([f"… {left} more rows: .metric_rows()"] if left > 0 else []),
+        *(
+            f"{names[pair]}: max |ΔL|/L(0) {_largest(Row(pair=pair, distance=found), tolerance)}, "
+            f"mean {METRICS[1].shown(found.mean_abs_over_initial.value)}"
+            for pair, found in judged.items()
+        ),
+        "all distances: .metric_rows()",
     ]

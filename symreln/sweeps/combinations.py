@@ -226,7 +226,7 @@ def _perform(asked: _Combination) -> SweepRow | None:
                 method=found.prediction.method,
                 free_constants=found.prediction.free_constants,
                 judged=found.judged,
-                verdict=found.verdicts["loss"],
+                verdict=found.loss_verdict,
                 metrics=found.intervals,
                 floor=None if found.network is None else found.floor,
             )
