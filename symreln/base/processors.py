@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-Found = TypeVar("Found")
+_Found = TypeVar("_Found")
 
 
 def cores() -> int:
@@ -31,6 +31,6 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-def measured(method: Callable[[Any], Found]) -> cached_property[Found]:
+def measured(method: Callable[[Any], _Found]) -> cached_property[_Found]:
     """Return a property that is computed when it is first asked for, in one thread, and kept."""
     return cached_property(one_blas_thread()(method))

@@ -105,6 +105,8 @@ def validate(
 ) -> Validation:
     """Train the network and the GDLN of a spec and compare them with the prediction.
 
+    The loss's verdict is there at once, all else is measured when it is asked for.
+
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
             A spec, its file or its name is derived first.

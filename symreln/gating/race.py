@@ -230,6 +230,7 @@ class _Course:
         if self.given:
             kinds = [(alike[0], len(alike)) for alike in gate_kinds(self.given, self.group)]
         else:
+            chambers = chambers[:1] if self.inputs.is_constant else chambers
             alikes = gate_kinds(self._allowed(chambers), self.group)
             kinds = sorted(((max(alike), len(alike)) for alike in alikes), reverse=True)
         return [

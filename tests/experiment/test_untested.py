@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -48,6 +49,20 @@ def test_the_steps_that_it_would_take_are_those_it_takes():
     assert f"about {uninformative.drops} steps for the first drop" in few().sentence()
     trained = sr.validate(sr.derive(one_pathway(steps=uninformative.half + 60)), seeds=3)
     assert trained.uninformative is None
+
+
+def test_a_pickle_makes_a_confrontation_again():
+    again = pickle.loads(pickle.dumps(few()))
+    assert (again.verdict, again.metrics) == (few().verdict, few().metrics)
+
+
+def test_an_effective_network_that_diverges_beside_stable_gates_is_a_reason():
+    """With one sample open descent settles; with all of them units of the data alone do not."""
+    gate = {"name": "one", "gate": [1, 0, 0, 0]}
+    network = {"hidden": 40, "init_std": "1/1000", "learning_rate": "1/2", "steps": 36}
+    data = {"X": [[1, -1, 1, -1], [1, -1, -1, 1]], "Y": [["4/5", 1, -1, -1]]}
+    found = sr.validate(sr.load({"dataset": data, "pathway": [gate], "network": network}), seeds=2)
+    assert "its units diverge" in found.to_json()["effective"]["why_not"]
 
 
 def test_a_disagreement_is_one_though_nothing_is_learned():
