@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from math import comb
 from typing import Any, NamedTuple
 
-from flint import fmpz_mpoly
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz_mpoly
 
 from symreln.base.records import record
 from symreln.exact import enclosure
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar
-
-Terms = dict[tuple[int, ...], Fraction]
-"""Exponents of the parameters -> coefficient."""
 
 _MAX_TERMS = 60
 """Terms of a polynomial up to which discriminants are taken: they have the square of as many."""
@@ -123,17 +119,13 @@ def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Seque
         ranges: Range of every parameter.
         names: Names of the ring's parameters.
     """
-    terms: Terms = {
-        tuple(int(e) for e in key): Fraction(int(c)) for key, c in polynomial.to_dict().items()
-    }
-    corners = product(*(_shifts(ranges[name]) for name in names))
-    for corner in corners:
-        shifted = terms
-        for place, shift in enumerate(corner):
-            shifted = _shifted(shifted, place, shift)
-        if _one_sign(shifted, corner):
+    ring = fmpq_mpoly_ctx.get(tuple(names), Ordering.lex)
+    rational = ring.from_dict(polynomial.to_dict())
+    for corner in product(*(_shifts(ranges[name]) for name in names)):
+        moved = (shift.of(u) for shift, u in zip(corner, ring.gens(), strict=True))
+        if _one_sign(rational.compose(*moved).to_dict(), corner):
             return "all terms have one sign"
-    for name in variables(polynomial, names) if len(terms) <= _MAX_TERMS else ():
+    for name in variables(polynomial, names) if len(polynomial) <= _MAX_TERMS else ():
         if polynomial.degrees()[list(names).index(name)] == 2:
             discriminant = polynomial.discriminant(name)
             if _negative(discriminant, ranges, names):
@@ -159,6 +151,10 @@ class _Shift:
     free: bool = False
     strict: bool = False
 
+    def of(self, u: fmpq_mpoly) -> fmpq_mpoly:
+        """Return the parameter by u."""
+        return self.sign * u + fmpq(self.base.numerator, self.base.denominator)
+
 
 def _shifts(limits: Range) -> list[_Shift]:
     found = []
@@ -169,22 +165,7 @@ def _shifts(limits: Range) -> list[_Shift]:
     return found or [_Shift(free=True)]
 
 
-def _shifted(terms: Terms, place: int, shift: _Shift) -> Terms:
-    """Return the terms in u, the parameter at ``place`` being base + sign·u."""
-    if shift.base == 0 and shift.sign == 1:
-        return terms
-    result: Terms = {}
-    for key, value in terms.items():
-        power = key[place]
-        for kept in range(power + 1):
-            factor = comb(power, kept) * shift.base ** (power - kept) * shift.sign**kept
-            if factor:
-                new = (*key[:place], kept, *key[place + 1 :])
-                result[new] = result.get(new, Fraction(0)) + value * factor
-    return {key: value for key, value in result.items() if value}
-
-
-def _one_sign(terms: Terms, corner: Sequence[_Shift]) -> bool:
+def _one_sign(terms: Mapping[tuple[int, ...], fmpq], corner: Sequence[_Shift]) -> bool:
     """Return whether all terms have one sign on the domain and one of them never vanishes."""
     signs = {value > 0 for value in terms.values()}
     even = all(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -407,18 +407,17 @@ class ExactMatrix:
 
     def rows(self) -> list[list[Scalar]]:
         """Return all entries, row by row."""
-        zero = Scalar(self.parameters, 0)
-        table = [[zero] * self.shape[1] for _ in range(self.shape[0])]
-        for row, column, value in self.nonzero():
-            table[row][column] = value
-        return table
+        return self._table(self.nonzero(), Scalar(self.parameters, 0))
 
     def numerators(self) -> list[list[fmpz_mpoly]]:
         """Return the entries over the common denominator, as polynomials over Z, row by row."""
-        zero = polynomial_ring(self.parameters).constant(0)
+        filled = self._spelled(lambda numerator: numerator)
+        return self._table(filled, polynomial_ring(self.parameters).constant(0))
+
+    def _table(self, filled: Iterable[tuple[int, int, _Made]], zero: _Made) -> list[list[_Made]]:
         table = [[zero] * self.shape[1] for _ in range(self.shape[0])]
-        for row, column, entry in self._spelled(lambda numerator: numerator):
-            table[row][column] = entry
+        for row, column, value in filled:
+            table[row][column] = value
         return table
 
     def _spelled(self, made: Callable[[fmpz_mpoly], _Made]) -> Iterator[tuple[int, int, _Made]]:
@@ -490,11 +489,8 @@ class ExactMatrix:
             return self
         keep = [i for i, name in enumerate(self.parameters) if name not in values]
         drop = [(i, values[name]) for i, name in enumerate(self.parameters) if name in values]
-        weights = {}
-        for key in self.terms:
-            weights[key] = Fraction(1)
-            for index, value in drop:
-                weights[key] *= value ** key[index]
+        one = Fraction(1)
+        weights = {key: prod((v ** key[i] for i, v in drop), start=one) for key in self.terms}
         common = lcm(*(weight.denominator for weight in weights.values()))
         terms: dict[Exponents, IntegerMatrix] = {}
         for key, part in self.terms.items():

@@ -7,6 +7,7 @@ dropped only where the parameters' assumptions prove the sign.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd, isqrt
 
@@ -89,9 +90,12 @@ def in_radicals(
     value, *others = coefficients
     if all(other.is_zero for other in others):
         return _square_root(value, symbols) if is_sqrt else value.to_sympy(symbols)
-    quadratic, outside = _Quadratic.of(minpoly, coefficients, root)
-    make = quadratic.square_root if is_sqrt else quadratic.to_sympy
-    return make(outside, symbols)
+    # theta = (-f1 ± √disc)/(2 f2), disc = h²·r.
+    f0, f1, f2 = minpoly
+    b = others[0] / (f2 * 2)
+    outside, inside = _split_square(f1 * f1 - f0 * f2 * 4)
+    found = _Quadratic(value - b * f1, b, outside, inside, 1 if root == 1 else -1)
+    return found.square_root(symbols) if is_sqrt else found.to_sympy(symbols)
 
 
 def _square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
@@ -120,51 +124,40 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
 
 @record(kw_only=False)
 class _Quadratic:
-    """a + sign·b·√r with rational functions a, b and a square-free polynomial r.
+    """a + sign·b·|h|·√r with rational functions a, b, h and a square-free polynomial r.
 
     Attributes:
         a: Rational part.
-        b: Cofactor of the radical; |b| is meant where ``magnitude`` is set.
+        b: Cofactor of the radical.
+        outside: h.
         r: Radicand.
         sign: +1 or -1.
     """
 
     a: Scalar
     b: Scalar
+    outside: Scalar
     r: fmpz_mpoly
     sign: int
 
-    @classmethod
-    def of(
-        cls, minpoly: tuple[Scalar, ...], coefficients: tuple[Scalar, ...], root: int
-    ) -> tuple[_Quadratic, Scalar]:
-        """Return g(theta) and the root's own |h|, theta = (-f1 ± √disc)/(2 f2), disc = h²·r."""
-        f0, f1, f2 = minpoly
-        outside, inside = _split_square(f1 * f1 - f0 * f2 * 4)
-        g0, g1 = coefficients
-        a = g0 - g1 * f1 / (f2 * 2)
-        sign = 1 if root == 1 else -1
-        return cls(a, g1 / (f2 * 2), inside, sign), outside
-
-    def to_sympy(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
-        """Return a ± b·|outside|·√r over one denominator."""
-        rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols)
+    def to_sympy(self, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+        """Return it over one denominator."""
+        rational, cofactor, bottom = self._over_common(symbols)
         radical = sp.sqrt(expanded(self.r, symbols))
         return (rational + self.sign * cofactor * radical) / bottom
 
-    def square_root(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    def square_root(self, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
         """Return the non-negative square root, denested where that is exact and sign-proof."""
-        denested = self._denest(outside, symbols)
+        denested = self._denest(symbols)
         if denested is not None:
             return denested
-        square = _common_square(self.a.numerator, (self.b * outside).numerator)
+        square = _common_square(self.a.numerator, (self.b * self.outside).numerator)
         if not square.is_constant():
             # √(h²·x) = |h|·√x, and dividing |outside| by h² > 0 keeps the sign of b·|outside|.
             h = Scalar(self.a.parameters, square)
-            less = _Quadratic(self.a / (h * h), self.b, self.r, self.sign)
-            inner = less.square_root(outside / (h * h), symbols)
-            return _absolute_factors(h, symbols) * inner
-        rational, cofactor, bottom = _over_common(self.a, self.b, outside, symbols, square=True)
+            less = replace(self, a=self.a / (h * h), outside=self.outside / (h * h))
+            return _absolute_factors(h, symbols) * less.square_root(symbols)
+        rational, cofactor, bottom = self._over_common(symbols, square=True)
         common = 1
         if rational.is_Add or cofactor != 0:
             numbers = [int(n) for n in (_content(rational), _content(cofactor)) if n]
@@ -173,10 +166,10 @@ class _Quadratic:
         inner = sp.expand(rational / common**2) + self.sign * (cofactor / common**2) * radical
         return common * sp.sqrt(inner) / bottom
 
-    def _denest(self, outside: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+    def _denest(self, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
         """√(a ± w) = √((a+n)/2) ± √((a-n)/2) with w = |b h|√r ≥ 0 and n = √(a² - w²) ≥ 0."""
         names = self.a.parameters
-        w_squared = (self.b * outside) ** 2 * Scalar(names, self.r)
+        w_squared = (self.b * self.outside) ** 2 * Scalar(names, self.r)
         norm, rest = _split_square(self.a * self.a - w_squared)
         if not rest.is_one():
             return None
@@ -188,6 +181,27 @@ class _Quadratic:
         plus = _square_root((self.a + n) / 2, symbols)
         minus = _square_root((self.a - n) / 2, symbols)
         return plus + self.sign * sign * minus
+
+    def _over_common(
+        self, symbols: Mapping[str, sp.Symbol], *, square: bool = False
+    ) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+        """Return (A, B, Q) with the number (A ± B√r)/Q, or /Q² where ``square``."""
+        a, size = self.a, self.b * self.outside
+        bottom = a.denominator * (size.denominator // a.denominator.gcd(size.denominator))
+        scale = Scalar(a.parameters, bottom)
+        if square:
+            outer, inner = _split_square(scale)
+            root = outer * Scalar(a.parameters, inner)  # bottom·inner = root²
+            scale, bottom = root * root, root.numerator
+        sign = _sign(self.outside, symbols)
+        if sign:
+            cofactor = (size * scale).to_sympy(symbols) * sign
+        else:
+            cofactor = _absolute_factors(self.outside, symbols)
+            cofactor *= (self.b * scale).to_sympy(symbols)
+        below = _absolute_factors(Scalar(a.parameters, bottom), symbols)
+        top = sp.expand((a * scale).to_sympy(symbols))
+        return top, cofactor, below if square else factored(bottom, symbols)
 
 
 def _common_square(first: fmpz_mpoly, second: fmpz_mpoly) -> fmpz_mpoly:
@@ -238,39 +252,7 @@ def _factor_sign(
 
 
 def _content(expr: sp.Expr) -> sp.Integer:
-    content, _ = (
-        sp.Poly(expr, *sorted(expr.free_symbols, key=str)).primitive()
-        if (expr.free_symbols and expr.is_polynomial())
-        else (expr.as_content_primitive()[0], None)
-    )
+    content, _ = expr.as_content_primitive()
+    if expr.free_symbols and expr.is_polynomial():
+        content, _ = sp.Poly(expr, *sorted(expr.free_symbols, key=str)).primitive()
     return abs(sp.Integer(content)) if content.is_Integer else sp.S.One
-
-
-def _over_common(
-    a: Scalar,
-    b: Scalar,
-    outside: Scalar,
-    symbols: Mapping[str, sp.Symbol],
-    *,
-    square: bool = False,
-) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
-    """Return (A, B, Q) with a ± b|h|√r = (A ± B√r)/Q, or /Q² where ``square``."""
-    names = a.parameters
-    bh = b * outside
-    common = a.denominator * (bh.denominator // a.denominator.gcd(bh.denominator))
-    scale = Scalar(names, common)
-    bottom = common
-    if square:
-        outer, inner = _split_square(scale)
-        root = outer * Scalar(names, inner)  # common·inner = root²
-        scale, bottom = root * root, root.numerator
-    top = (a * scale).to_sympy(symbols)
-    inner = bh * scale
-    size = _absolute_factors(outside, symbols) * ((b * scale).to_sympy(symbols))
-    plain = inner.to_sympy(symbols)
-    sign = _sign(outside, symbols)
-    cofactor = plain * sign if sign else size
-    bottom_expr = (
-        _absolute_factors(Scalar(names, bottom), symbols) if square else factored(bottom, symbols)
-    )
-    return sp.expand(top), cofactor, bottom_expr

@@ -45,7 +45,7 @@ import sympy as sp
 
 from symreln.document.mathtext import to_latex
 from symreln.laws.line import CANCELS, Line, along, vanish
-from symreln.laws.ops import Ops
+from symreln.laws.ops import SYMPY, Ops
 
 # Without signs, which SymPy would ask of every Gamma's argument.
 _Z, _RHO, _SIGMA, _DELTA = sp.symbols("z nu_r nu_s nu_gamma")
@@ -57,7 +57,7 @@ LETTERS = (
     r"\nu_r = \frac{r}{4 s_{\alpha}}, \quad \nu_s = \frac{s}{4 s_{\alpha}}, \quad \nu_\gamma = "
     r"\frac{\sqrt{r^{2} + s^{2} - 2 r s \gamma}}{4 s_{\alpha}}"
 )
-#: LaTeX of :func:`_start_factor`, in the order of the module's formula.
+#: LaTeX of :func:`evaluated_factor`, in the order of the module's formula.
 GROWN = (
     r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[\chi^{4} \frac{(1 + \gamma)^{2}}{4} "
     r"\left(1 + \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{(1 - \gamma)^{2}}{4} "
@@ -65,27 +65,20 @@ GROWN = (
 )
 
 
-def _start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any) -> Any:
-    """Return π̃₀/π₀ of the module's formula, γ being the overlap and χ⁴ the factor."""
-    growths = ((1 + r / tau) ** (2 * time), (1 - r / tau) ** (2 * time), 1)
-    total = sum(x * y for x, y in zip(_shares(overlap, factor), growths, strict=True))
-    return (1 + s / tau) ** (-2 * time) * total
-
-
-def _shares(overlap: Any, factor: Any) -> tuple[Any, Any, Any]:
-    """Return the shares of a start that grow, shrink and stand still before α is learned."""
-    plus, minus = 1 + overlap, 1 - overlap  # whose squares as powers no ball around 0 has
-    return factor * plus * plus / 4, minus * minus / 4, minus * plus / 2
-
-
 def evaluated_factor(
     ops: Ops, s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any
 ) -> Any:
-    """Return :func:`_start_factor` without a power that overflows."""
+    """Return π̃₀/π₀ of the module's formula, γ being the overlap and χ⁴ the factor.
+
+    Without a power that overflows.
+    """
+    plus, minus = 1 + overlap, 1 - overlap  # whose squares as powers no ball around 0 has
+    # The shares of a start that grow, shrink and stand still before α is learned.
+    shares = factor * plus * plus / 4, minus * minus / 4, minus * plus / 2
     growths = (
         ops.exp(2 * time * (ops.log1p(x / tau) - ops.log1p(s / tau))) for x in (r, -r, 0 * r)
     )
-    return sum(x * y for x, y in zip(_shares(overlap, factor), growths, strict=True))
+    return sum(x * y for x, y in zip(shares, growths, strict=True))
 
 
 def letters(r: Any, s: Any, overlap: Any, source: Any, sqrt: Callable[[Any], Any]) -> tuple:
@@ -262,7 +255,7 @@ def _connected() -> Line:
         check="three steps of the plane multiplied out, at $\\chi = 1$; the quotient of both, by "
         f"the recurrence of Gamma; the derivatives of its logarithm at 0; {CANCELS}",
         holds=vanish(
-            _switched(3) - _start_factor(_S, _R, _GAMMA, 3, _TAU, sp.S.One),
+            _switched(3) - evaluated_factor(SYMPY, _S, _R, _GAMMA, 3, _TAU, sp.S.One),
             sp.expand_func(shown) * at_once - sp.expand_func(reached),
             first,
             second * 2 - order,
