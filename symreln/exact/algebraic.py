@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property, cmp_to_key, lru_cache
 from itertools import repeat
 from math import isqrt
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
@@ -183,12 +184,7 @@ class AlgebraicNumber:
         mine, theirs = self.scalar, other.scalar
         if mine is not None and theirs is not None and self.is_sqrt == other.is_sqrt:
             return mine == theirs
-        if (
-            self.minpoly == other.minpoly
-            and self.coefficients == other.coefficients
-            and self.is_sqrt == other.is_sqrt
-            and self.root == other.root
-        ):
+        if _fields(self) == _fields(other):
             return True
         point = _reference_point(tuple(dict.fromkeys((*self.parameters, *other.parameters))))
         with enclosure.precision(ROOT_BITS):
@@ -457,6 +453,7 @@ class _Same:
         return id(self.coefficients)
 
 
+_fields = attrgetter("is_sqrt", "root", "minpoly", "coefficients")
 _Point = tuple[tuple[str, Fraction], ...]
 
 

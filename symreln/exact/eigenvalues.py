@@ -59,7 +59,7 @@ class Eigenvalues:
         minpoly: f, coefficients low to high, polynomials over Z.
         t: T = M + t·Sigma^x.
         at: The point at which T is taken, where eigenvectors do not depend on the parameters;
-            None for T itself.
+            empty for T itself.
         eigenvalue: lambda(theta), low to high, padded to the degree of f.
         d: d(theta), or None.
         vectors: Coordinates of the generators over the block's words, in columns.
@@ -67,7 +67,7 @@ class Eigenvalues:
 
     minpoly: Coefficients
     t: int = 0
-    at: tuple[int, ...] | None = None
+    at: tuple[int, ...] = ()
     eigenvalue: Coefficients
     d: Coefficients | None
     vectors: ExactMatrix
@@ -80,7 +80,7 @@ def _of_actions(
     *,
     minpoly: Sequence[fmpz] = (),
     t: int = 0,
-    at: tuple[int, ...] | None = None,
+    at: tuple[int, ...] = (),
 ) -> Eigenvalues:
     """Return eigenvalues on constant vectors, from the powers of theta that every action is."""
     names = family.parameters
@@ -115,7 +115,7 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
     A block may need t > 0 to come apart though single classes of it do not; one form for all
     makes equal classes of unlike blocks equal.
     """
-    if values.t == 0 or values.at is not None or values.d is None:
+    if values.t == 0 or values.at or values.d is None:
         return values
     names, field = values.minpoly[0].parameters, Field(values.minpoly)
     minpoly = field.minimal_polynomial(values.eigenvalue)
@@ -226,9 +226,8 @@ def _split(
         if degree == 1:
             result.append(_of_actions(values, vectors, family))
         else:
-            at = point if family.parameters else None
             minpoly = factor.coeffs()
-            result.append(_of_actions(values, vectors, family, minpoly=minpoly, t=t, at=at))
+            result.append(_of_actions(values, vectors, family, minpoly=minpoly, t=t, at=point))
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import gcd, lcm
+from math import lcm
 
 from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx, fmpz, fmpz_mpoly
 
@@ -46,7 +46,6 @@ def _primitive(factor: fmpq_mpoly, like: fmpz_mpoly) -> fmpz_mpoly:
     """Return the multiple of a factor with whole coprime coefficients, the first positive."""
     terms = factor.to_dict()
     bottom = lcm(*(int(value.q) for value in terms.values()))
-    numbers = {key: int(value * bottom) for key, value in terms.items()}
-    common = gcd(*numbers.values())
-    whole = like.context().from_dict({key: value // common for key, value in numbers.items()})
+    numbers = {key: (value * bottom).p for key, value in terms.items()}
+    whole = like.context().from_dict(numbers).primitive()[1]
     return -whole if whole.leading_coefficient() < 0 else whole

@@ -16,8 +16,7 @@ Coefficients = tuple[Scalar, ...]
 
 def _to_fmpq(value: Scalar) -> fmpq:
     """Return a constant as FLINT's rational."""
-    exact = value.to_fraction()
-    return fmpq(exact.numerator, exact.denominator)
+    return fmpq(*value.to_fraction().as_integer_ratio())
 
 
 class Field:

@@ -351,18 +351,16 @@ class ExactMatrix:
         self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None
     ) -> ExactMatrix:
         """Return the submatrix of the given rows and columns, in that order; None keeps all."""
-        if rows is not None and len(set(rows)) < len(rows):
+        rows = range(self.shape[0]) if rows is None else rows
+        columns = range(self.shape[1]) if columns is None else columns
+        if len(set(rows)) < len(rows):
             each, shape = range(len(rows)), (len(rows), self.shape[0])
             chooser = ExactMatrix.from_entries(shape, each, rows, [1] * len(rows))
             return (chooser @ self).select(columns=columns)
-        if columns is not None and len(set(columns)) < len(columns):
+        if len(set(columns)) < len(columns):
             return self.T.select(rows=columns, columns=rows).T
-        height, width = self.shape
-        shape = (
-            height if rows is None else len(rows),
-            width if columns is None else len(columns),
-        )
-        return self._moved(_places(rows, height), _places(columns, width), shape)
+        to_row, to_column = map(_places, (rows, columns), self.shape)
+        return self._moved(to_row, to_column, (len(rows), len(columns)))
 
     def masked(
         self, rows: Sequence[int] | None = None, columns: Sequence[int] | None = None

@@ -6,10 +6,10 @@ import copyreg
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm, prod
+from math import lcm
 from typing import TYPE_CHECKING, Self
 
-from flint import Ordering, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
+from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from symreln.errors import InputError
 from symreln.exact.factoring import factorisation
@@ -251,14 +251,13 @@ def _evaluate(
     values: Mapping[str, Fraction],
     left: tuple[str, ...],
 ) -> Scalar:
-    found: dict[tuple[int, ...], Fraction] = {}
-    for exponents, coefficient in polynomial.to_dict().items():
-        powers = dict(zip(parameters, map(int, exponents), strict=True))
-        factor = prod(values[name] ** powers[name] for name in powers if name in values)
-        key = tuple(powers[name] for name in left)
-        found[key] = found.get(key, Fraction(0)) + int(coefficient) * factor
-    below = lcm(*(value.denominator for value in found.values()))
-    terms = {key: int(value * below) for key, value in found.items()}
+    rationals, rest = (fmpq_mpoly_ctx.get(names, Ordering.lex) for names in (parameters, left))
+    known: dict[str | int, fmpq] = {
+        n: fmpq(*values[n].as_integer_ratio()) for n in parameters if n in values
+    }
+    found = rationals.from_dict(polynomial.to_dict()).subs(known).project_to_context(rest).to_dict()
+    below = lcm(*(int(value.q) for value in found.values()))
+    terms = {key: (value * below).p for key, value in found.items()}
     return Scalar(left, polynomial_ring(left).from_dict(terms), below)
 
 

@@ -61,7 +61,10 @@ class Columns:
         for column, square in zip(self.entries, self.squares, strict=True):
             inverse = _inverse(mode_class.minpoly, square)
             shorter = exact_root(mode_class.number(inverse, self.mode.root, is_sqrt=True), symbols)
-            units = [self._number(entry, symbols) * shorter for entry in column]
+            units = [
+                exact_root(mode_class.number(entry, self.mode.root), symbols) * shorter
+                for entry in column
+            ]
             found.append([x.cancel() if symbols and x.is_rational_function() else x for x in units])
         return found
 
@@ -95,9 +98,6 @@ class Columns:
                 ]
                 return np.array(found).T if np.isfinite(found).all() else None
         return None
-
-    def _number(self, value: Coefficients, symbols: Mapping[str, sp.Symbol]) -> Any:
-        return exact_root(self.mode.mode_class.number(value, self.mode.root), symbols)
 
 
 def exact_root(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol]) -> Any:

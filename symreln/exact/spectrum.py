@@ -452,13 +452,10 @@ def _mode_class(
     if len(eigenvalue) == 1:
         minpoly = linear(eigenvalue[0])
     else:
-        at: tuple[tuple[str, Fraction], ...] = ()
-        weight_m, weight_x = 1 / scales[0], values.t / scales[1] if values.t else zero
-        if values.at is not None:
-            at = tuple((n, Fraction(v)) for n, v in zip(names, values.at, strict=True))
-            weight_m = Scalar.of(weight_m.substitute(dict(at)), names)
-            weight_x = Scalar.of(weight_x.substitute(dict(at)), names)
-        operator = Operator(weight_m=weight_m, weight_x=weight_x, at=at)
+        at = tuple((n, Fraction(v)) for n, v in zip(names, values.at, strict=False))
+        weights = (1 / scales[0], values.t / scales[1] if values.t else zero)
+        m, x = (Scalar.of(weight.substitute(dict(at)), names) for weight in weights)
+        operator = Operator(weight_m=m, weight_x=x, at=at)
     generators = ExactMatrix.from_integers(basis[0], 1, names)
     if len(basis) > 1:
         words = integers.stack_columns(basis, basis[0].nrows())

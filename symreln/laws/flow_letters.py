@@ -8,7 +8,7 @@ holds two pathways at the most, so that letters of two, p and j, prove it for an
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import sympy as sp
 
@@ -17,10 +17,6 @@ from symreln.exact.matrix_words import Letter, Rules, Words
 _P = sp.Symbol("P", positive=True)
 _LAMBDA = sp.Symbol("lambda", positive=True)
 _PATHS = ("p", "j")
-
-
-def _weights(layers: int, path: str) -> list[Words]:
-    return [Words.letter(f"W{place}{path}") for place in range(1, layers + 1)]
 
 
 def _whole(weights: list[Words]) -> Words:
@@ -63,7 +59,8 @@ def _loss(weights: dict[str, list[Words]]) -> Words:
 
 
 def _of(layers: int) -> dict[str, list[Words]]:
-    return {path: _weights(layers, path) for path in _PATHS}
+    places = range(1, layers + 1)
+    return {path: [Words.letter(f"W{place}{path}") for place in places] for path in _PATHS}
 
 
 @lru_cache(maxsize=16)
@@ -194,26 +191,41 @@ def _orthonormal(layers: int) -> Rules:
 
 
 @lru_cache(maxsize=16)
+def place_proofs(layers: int) -> tuple[bool, ...]:
+    r"""Prove for every place of a chain of edges that its term stands in its own bases alone.
+
+    With :math:`W_l = R_l B_l R_{l-1}^T`, orthonormal bases, :math:`\Sigma^{yx} = R_L S R_0^T` and
+    :math:`\Sigma^x = R_0 D R_0^T`, the term :math:`W_{after}^T E W_{before}^T` of one pathway,
+    shortened, begins with R_l, ends with R_{l-1}ᵀ and holds no other basis: it is the same for
+    all pathways of an edge, so that the sum over them is n_l times it. Between any bases the
+    product is B_L ⋯ B_1: also for untrained pairs of ends, which is proven first.
+    """
+    (bases, small, weights), rules = (each["p"] for each in _reduced(layers)), _orthonormal(layers)
+    first, last = bases[0], bases[-1]
+    acting = _whole(weights) @ first @ Words.letter("D") @ first.T
+    error = (last @ Words.letter("S") @ first.T - acting).under(rules)
+    between = _whole(weights) - last @ _whole(small) @ first.T
+    holds = [between.under(rules).is_zero]
+    for place in range(layers):
+        ends = ((f"R{place + 1}p", False), (f"R{place}p", True))
+        words = _term(place, weights, error).under(rules).terms
+        inner = any(name.startswith("R") for word in words for name, _ in word[1:-1])
+        holds.append(not inner and all((word[0], word[-1]) == ends for word in words))
+    return tuple(holds)
+
+
+@lru_cache(maxsize=16)
 def stays_diagonal(layers: int) -> bool:
     """Prove for two modes that diagonal B, S and D leave no off-diagonal entry moving."""
-    size = 2
-
-    def diagonal(name: str) -> sp.Matrix:
-        return sp.diag(*(sp.Symbol(f"{name}_{n}") for n in range(size)))
-
-    weights = [diagonal(f"b{place}") for place in range(layers)]
-    whole = _matrix_product(weights)
-    error = diagonal("s") - whole * diagonal("d")
-    for place in range(layers):
-        after = _matrix_product(weights[place + 1 :])
-        rate = after.T * error * _matrix_product(weights[:place]).T
-        if not rate.is_diagonal():
-            return False
-    return True
+    weights = [sp.diag(*sp.symbols(f"b{place}_:2")) for place in range(layers)]
+    s, d = (sp.diag(*sp.symbols(f"{name}_:2")) for name in "sd")
+    error = s - _matrix_product(weights) * d
+    terms = (
+        _matrix_product(weights[place + 1 :]).T * error * _matrix_product(weights[:place]).T
+        for place in range(layers)
+    )
+    return all(term.is_diagonal() for term in terms)
 
 
 def _matrix_product(factors: list[sp.Matrix]) -> sp.Matrix:
-    found = sp.eye(2)
-    for factor in factors:
-        found = factor * found
-    return found
+    return reduce(lambda whole, factor: factor * whole, factors, sp.eye(2))

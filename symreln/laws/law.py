@@ -329,10 +329,9 @@ class Law(ABC):
                 ``asymptote``, s/d in a shorter form, where they are not symbols; those that the law
                 has not are left out.
         """
-        given = {"weight_decay": regime.weight_decay, **more}
-        taken = {f.name for f in fields(cls)} & set(given)
-        numbers = {name: ops.number(given[name]) for name in taken if given[name] is not None}
-        if "layers" in {f.name for f in fields(cls)}:
+        given, own = {"weight_decay": regime.weight_decay, **more}, {f.name for f in fields(cls)}
+        numbers = {k: ops.number(v) for k, v in given.items() if k in own and v is not None}
+        if "layers" in own:
             numbers["layers"] = sp.Integer(regime.layers)
         if regime.uses > 1:  # see symreln.laws.shared_chain
             tau = numbers.get("tau", TIME_CONSTANT)

@@ -20,8 +20,8 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.exact.matrix_words import Letter, Rules, Words
 from symreln.laws.choice import solve
+from symreln.laws.flow_letters import place_proofs
 from symreln.laws.law import STRENGTH, TIME_CONSTANT, Law, Regime
 from symreln.laws.line import CANCELS, Line, along, moves, vanish
 
@@ -132,7 +132,7 @@ class SharedChain:
             because="one pathway's term stands in the bases of its edge alone, so that it is the "
             "same for all pathways of the edge",
             check="the term of every place in letters, shortened by orthonormality",
-            holds=all(place_proofs(self.layers)) and _other_ends_follow(self.layers),
+            holds=all(place_proofs(self.layers)),
         )
         yield Line(
             says="Differences of squares are conserved:",
@@ -165,50 +165,3 @@ class SharedChain:
         """Whether the mode solves its family's equation, which over its time constant is ours."""
         faster = self.mode.rate * TIME_CONSTANT / self.mode.tau
         return sp.simplify(sp.powsimp(faster / self.rate)) == 1 and self.mode.residual() == 0
-
-
-def _orthonormal(depth: int) -> Rules:
-    """Return that the bases R0, …, R{depth} have orthonormal columns."""
-    return {((f"R{place}", True), (f"R{place}", False)): () for place in range(depth + 1)}
-
-
-def _aligned(depth: int) -> list[Words]:
-    """Return the matrices :math:`W_l = R_l B_l R_{l-1}^T` of all places in letters."""
-    base = [Words.letter(f"R{place}") for place in range(depth + 1)]
-    return [base[e + 1] @ Words.letter(f"B{e + 1}") @ base[e].T for e in range(depth)]
-
-
-def place_proofs(depth: int) -> tuple[bool, ...]:
-    r"""Prove for every place of a chain of edges that its term stands in its own bases alone.
-
-    With :math:`W_l = R_l B_l R_{l-1}^T`, orthonormal bases, :math:`\Sigma^{yx} = R_L S R_0^T` and
-    :math:`\Sigma^x = R_0 D R_0^T`, the term :math:`W_{after}^T E W_{before}^T` of one pathway,
-    shortened, begins with R_l, ends with R_{l-1}ᵀ and holds no other basis: it is the same for
-    all pathways of an edge, so that the sum over them is n_l times it.
-    """
-    rules, weights = _orthonormal(depth), _aligned(depth)
-    first, last = Words.letter("R0"), Words.letter(f"R{depth}")
-    sigma_x = first @ Words.letter("D") @ first.T
-    whole = Words.product(reversed(weights))
-    error = (last @ Words.letter("S") @ first.T - whole @ sigma_x).under(rules)
-    found = []
-    for place in range(depth):
-        after = Words.product(reversed(weights[place + 1 :]))
-        before = Words.product(reversed(weights[:place]))
-        term = (after.T @ error @ before.T).under(rules)
-        ends: tuple[Letter, Letter] = ((f"R{place + 1}", False), (f"R{place}", True))
-        found.append(
-            all(
-                (word[0], word[-1]) == ends and not any(n.startswith("R") for n, _ in word[1:-1])
-                for word in term.terms
-            )
-        )
-    return tuple(found)
-
-
-def _other_ends_follow(depth: int) -> bool:
-    """Prove that between any bases the product is B_L ⋯ B_1: also for untrained pairs of ends."""
-    whole = Words.product(reversed(_aligned(depth))).under(_orthonormal(depth))
-    letters = [f"R{depth}", *(f"B{place}" for place in range(depth, 0, -1))]
-    expected = Words.product(map(Words.letter, letters)) @ Words.letter("R0").T
-    return (whole - expected).is_zero

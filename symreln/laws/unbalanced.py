@@ -398,23 +398,11 @@ def _residual() -> sp.Expr:
 _P, _M = sp.symbols("_p _m", positive=True)
 
 
-@record
-class _Symbols(Unbalanced):
-    """The law with its radicals as symbols: κ = k/2, p and m."""
-
-    @cached_property
-    def _rate(self) -> sp.Expr:
-        return _K / 2
-
-    @cached_property
-    def _amplitudes(self) -> tuple[sp.Expr, sp.Expr]:
-        return _P, _M
-
-
 def _evaluation_defect(printed: sp.Expr) -> sp.Expr:
     """Return 0 exactly when ``strength`` is what is printed: δ = pm, and u(0) = p/m."""
     c = _P * _M
-    law = _Symbols(s=_S, d=_D, imbalance=c, strength0=(_P**2 - _M**2) / 4)
+    law = Unbalanced(s=_S, d=_D, imbalance=c, strength0=(_P**2 - _M**2) / 4)
+    vars(law).update(_rate=_K / 2, _amplitudes=(_P, _M))  # radicals as symbols
     evaluated = law._fraction(_E, (1 - _E) / _K)
     difference = evaluated - printed.subs({_C: c, _U0: _P / _M})
     return _modulo(difference, _K, 4 * _S**2 + (c * _D) ** 2)
