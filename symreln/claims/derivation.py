@@ -18,7 +18,7 @@ from symreln.laws.law import Law, Regime, mode_space_loss, strength_symbol
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, diagonalisable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from fractions import Fraction
 
     import sympy as sp
@@ -125,12 +125,12 @@ class PathwayDerivation:
         outputs (of ``v`` its inputs). Sigma^{yx} = U S V^T with orthonormal columns. Of a mode of
         several dimensions the basis is a choice, which keeps the symmetries of the data.
         """
-        return self._matrix(0)
+        return self._matrix(0, *self.vectors.values())
 
     @property
     def v(self) -> sp.ImmutableMatrix:
         """Right singular vectors, shape (inputs, modes), as of ``u``."""
-        return self._matrix(1)
+        return self._matrix(1, *self.vectors.values())
 
     @property
     def s(self) -> sp.ImmutableMatrix:
@@ -178,15 +178,13 @@ class PathwayDerivation:
 
     def matrices(self, label: str) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
         """Return the columns of U and of V of one mode with s > 0."""
-        u, v = self.vectors[label]
-        return self._matrix(0, [u]), self._matrix(1, [v])
+        return self._matrix(0, self.vectors[label]), self._matrix(1, self.vectors[label])
 
-    def _matrix(self, side: int, found: Sequence[Columns] | None = None) -> sp.ImmutableMatrix:
+    def _matrix(self, side: int, *found: tuple[Columns, Columns]) -> sp.ImmutableMatrix:
         import sympy as sp
 
         symbols = {p.name: p.symbol for p in self.parameters}
-        chosen = [each[side] for each in self.vectors.values()] if found is None else found
-        columns = [column for each in chosen for column in each.to_sympy(symbols)]
+        columns = [column for each in found for column in each[side].to_sympy(symbols)]
         rows = self.spectrum.sigma_yx.shape[side]
         return sp.ImmutableMatrix(rows, len(columns), lambda i, j: columns[j][i])
 

@@ -15,7 +15,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 import numpy as np
@@ -121,8 +121,7 @@ def _begun(
     asked = [
         ((pathway, mode, (originals[place], mode.number)), early)
         for place, pathway in enumerate(kept)
-        for mode, early in zip(pathway.modes, _modes(pathway, place), strict=True)
-        if early is not None
+        for mode, early in _modes(pathway, place)
     ]
     begun = begin(
         followed,
@@ -158,20 +157,11 @@ def _why_none(strength: EarlyStrength, units: int) -> str:
     )
 
 
-def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
-    sigma_yx = pathway.effective.sigma_yx.to_numpy()
-    return [
-        None
-        if mode.is_null
-        else EarlyMode(
-            pathway=place,
-            inputs=pathway.effective.pathway.inputs,
-            s=s,
-            u=sigma_yx @ v / s,
-            v=v,
-        )
-        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True)
-    ]
+def _modes(pathway: PathwayDerivation, place: int) -> Iterator[tuple[ModeDerivation, EarlyMode]]:
+    inputs, sigma_yx = pathway.effective.pathway.inputs, pathway.effective.sigma_yx.to_numpy()
+    for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
+        if not mode.is_null:
+            yield mode, EarlyMode(pathway=place, inputs=inputs, s=s, u=sigma_yx @ v / s, v=v)
 
 
 def _has_early_phase(derivation: Derivation) -> bool:

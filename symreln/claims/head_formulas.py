@@ -76,21 +76,6 @@ class _Drive:
         return self.inner.T @ (self.outer.T @ outer)
 
 
-@record(eq=False)
-class _Sources:
-    """What a later pathway sees, outputs written as sums of the columns of all of it.
-
-    Attributes:
-        own: Its Sigma^{yx}.
-        drives: What earlier modes add to it.
-        metric: Products of the columns: an output is 0 where this makes it 0.
-    """
-
-    own: ExactMatrix
-    drives: Sequence[_Drive]
-    metric: ExactMatrix
-
-
 def some_driven(derivation: Derivation) -> bool:
     """Whether formulas of later stages start in effect elsewhere than at the initial strength."""
     modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
@@ -118,7 +103,7 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
             if known is None:
                 if earlier and not conjugate:
                     sources = _sources(pathway, earlier)
-                    known = [_driver(pathway, mode, sources) for mode in modes]
+                    known = [_driver(pathway, mode, *sources) for mode in modes]
                 else:
                     known = [_CONJUGATE if conjugate else None for _ in modes]
             own[id(pathway.effective)] = known
@@ -128,8 +113,15 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
     return found
 
 
-def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> _Sources:
-    """Return what a pathway sees of earlier modes."""
+def _sources(
+    target: PathwayDerivation, earlier: Sequence[_Earlier]
+) -> tuple[ExactMatrix, list[_Drive], ExactMatrix]:
+    """Return what a later pathway sees, outputs written as sums of the columns of all of it.
+
+    Returns:
+        Its Sigma^{yx}, what earlier modes add to it, and products of the columns: an output is 0
+        where these make it 0.
+    """
     seen = target.effective
     numbers = {each.pathway.number: each.pathway.effective for each in earlier}
     written = [seen.sigma_yx, *(seen.masked(each.sigma_yx) for each in numbers.values())]
@@ -141,18 +133,22 @@ def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> _Sources
         for (number, effective), place in zip(numbers.items(), places, strict=True)
     }
     drives = [each.drive(*sides[each.pathway.number]) for each in earlier]
-    return _Sources(own=own, drives=drives, metric=ExactMatrix.beside(written).gram.reduced())
+    return own, drives, ExactMatrix.beside(written).gram.reduced()
 
 
 def _driver(
-    pathway: PathwayDerivation, mode: ModeDerivation, sources: _Sources
+    pathway: PathwayDerivation,
+    mode: ModeDerivation,
+    own: ExactMatrix,
+    drives: Sequence[_Drive],
+    metric: ExactMatrix,
 ) -> Driver | str | None:
     found = pathway.spectrum.classes[mode.class_index]
-    own, inner, metric = sources.own, found.generators, sources.metric
+    inner = found.generators
     outer = metric @ (own @ inner)
     reaching = [
         each
-        for each in sources.drives
+        for each in drives
         if not (metric @ each.times(inner)).is_zero or not each.back(outer).is_zero
     ]
     if not reaching:
@@ -163,7 +159,7 @@ def _driver(
     if found.degree > 1:
         return _CONJUGATE
     turned = metric @ (own @ inner + source.times(inner))
-    if any(not each.back(turned).is_zero for each in sources.drives if each is not source):
+    if any(not each.back(turned).is_zero for each in drives if each is not source):
         return _SEVERAL
     back = own.T @ turned
     squared, across, alone = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -23,34 +22,14 @@ from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 _MOST_ENTRIES = 4096
 
 
-@record(eq=False)
-class _Verdict(Claim):
-    """Which reduction holds, of a derivation or of a stage, and why.
+def verdict_of(derivation: Derivation) -> dict[str, Any]:
+    """Return which reduction holds, with its reasons, and the same of every stage."""
 
-    Attributes:
-        found: What was decided.
-        stages: The verdicts of its stages by number; none of a stage.
-    """
+    def said(found: DiagonalisabilityVerdict | StageVerdict) -> dict[str, Any]:
+        return {"level": found.level, "reasons": found.reasons}
 
-    found: DiagonalisabilityVerdict | StageVerdict
-    stages: tuple[tuple[int, _Verdict], ...] = ()
-
-    def values(self) -> dict[str, Any]:
-        """Return "level" and "reasons", and those of the "stages"."""
-        own = {"level": self.found.level, "reasons": self.found.reasons}
-        each = [{"stage": number, **verdict.values()} for number, verdict in self.stages]
-        return own | ({"stages": each} if each else {})
-
-    def lines(self) -> Iterator[str]:
-        """Yield the level, and its reasons one by one."""
-        yield self.found.level.value
-        yield from (f"  - {reason}" for reason in self.found.reasons)
-
-
-def verdict_of(derivation: Derivation) -> _Verdict:
-    """Return which reduction holds, with its reasons."""
-    stages = tuple((s.stage, _Verdict(found=s.verdict)) for s in derivation.stages)
-    return _Verdict(found=derivation.verdict, stages=stages)
+    stages = [{"stage": stage.stage, **said(stage.verdict)} for stage in derivation.stages]
+    return {**said(derivation.verdict), "stages": stages}
 
 
 @record(eq=False)

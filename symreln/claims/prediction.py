@@ -98,7 +98,6 @@ def predict(
             method="solution of the single layer's linear flow, in steps",
             closed_loss=None,
             modes=_mode_curves(derivation, {}, strengths),
-            judged="reduced",
             constants=derivation.ask(printed_constants),
         )
     plain = derivation.known.plain
@@ -220,23 +219,18 @@ def _predict_edges(derivation: Derivation, times: np.ndarray) -> Prediction:
     at = partial(np.interp, times, around)
     first, count = losses[:, 0].mean(), len(losses)
     error = float(losses.std(axis=0, ddof=1).max() / np.sqrt(count) / first) if first else 0.0
+    name = f"mean over {count} drawn networks, over L(0)"
+    what = "networks drawn from the initialisation distribution"
     return Prediction(
         times=times,
         reduced=at(losses.mean(axis=0)),
         method=(
-            f"gradient descent on all edges of {count} networks drawn from the initialisation "
-            f"distribution, step by step: their mean, to {100 * error:.2g} % of L(0)"
+            f"gradient descent on all edges of {count} {what}, step by step: their mean, to "
+            f"{100 * error:.2g} % of L(0)"
         ),
         closed_loss=None,
         modes=_mode_curves(derivation, {}, {m: at(curve) for m, curve in strengths.items()}),
-        constants=(
-            Constant.estimated(
-                f"mean over {count} drawn networks, over L(0)",
-                None,
-                error,
-                "networks drawn from the initialisation distribution",
-            ),
-        ),
+        constants=(Constant.estimated(name, None, error, what),),
         drawn=np.array([at(loss) for loss in losses]),
     )
 

@@ -141,9 +141,7 @@ def regime_of(derivation: Derivation) -> TrainingRegime | None:
     None where no initial strength is derived (no network, or more than two layers), for a single
     layer, where a parameter has no value, and where nothing learns.
     """
-    if derivation.known.units is None:
-        return None
-    if not derivation.spec.has_values:
+    if derivation.known.units is None or not derivation.spec.has_values:
         return None
     exact = derivation.ask(at_values)
     start = exact.strength0

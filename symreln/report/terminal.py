@@ -17,7 +17,6 @@ from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
 from symreln.claims.loss import loss_of
 from symreln.claims.pathway_orbits import PathwayOrbit, mode_orbits
-from symreln.claims.pathways import verdict_of
 from symreln.claims.rules import lines_of, printed_of, rule_of
 from symreln.claims.starts import printed_starts
 from symreln.document.roots import plain_formula
@@ -94,9 +93,9 @@ def _open_steps(derivation: Derivation) -> Iterator[str]:
 
 def _modes_of(derivation: Derivation, when: str) -> Summary:
     """Return the verdict and the modes of one phase, as :func:`show_summary` takes them."""
-    level, *reasons = derivation.ask(verdict_of).lines()
+    reasons = (f"  - {reason}" for reason in derivation.verdict.reasons)
     return {
-        "head": [f"verdict{when}: {level}", *reasons],
+        "head": [f"verdict{when}: {derivation.level.value}", *reasons],
         "table": (f"modes{when}", _MODE_HEADER, _mode_rows(derivation)),
         "tail": lines_of(derivation, exceptional_sets),
     }
