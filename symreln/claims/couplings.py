@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,12 +113,23 @@ class _Couplings(Claim):
     Attributes:
         derivation: What the stage belongs to.
         stage: The stage.
-        overlaps: Of every coupling; couplings that a symmetry maps to each other share one.
     """
 
     derivation: Derivation
     stage: StageDerivation
-    overlaps: tuple[_Overlap, ...]
+
+    @cached_property
+    def overlaps(self) -> tuple[_Overlap, ...]:
+        """Those of all couplings; couplings that a symmetry maps to each other share one."""
+        known: dict[int, _Overlap] = {}
+        found = []
+        for first in self.stage.verdict.couplings.couplings:
+            while first.like is not None:
+                first = first.like
+            if id(first) not in known:
+                known[id(first)] = _overlap(self.derivation, self.stage, first)
+            found.append(known[id(first)])
+        return tuple(found)
 
     @property
     def _each(self) -> Iterator[tuple[ModeCoupling, _Overlap]]:
@@ -198,29 +210,12 @@ class _Couplings(Claim):
 
 def couplings_of(derivation: Derivation) -> tuple[_Couplings, ...]:
     """Return the couplings of every stage, whether or not there are any."""
-    return tuple(
-        _Couplings(derivation=derivation, stage=stage, overlaps=_overlaps(derivation, stage))
-        for stage in derivation.stages
-    )
+    return tuple(_Couplings(derivation=derivation, stage=stage) for stage in derivation.stages)
 
 
 def coupling_entries(derivation: Derivation) -> list[dict[str, Any]]:
     """Return an entry for every ordered pair of pathways that couple."""
     return [entry for stage in derivation.ask(couplings_of) for entry in stage.entries()]
-
-
-def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[_Overlap, ...]:
-    """Return k and g of all couplings, found once for those that a symmetry maps to each other."""
-    known: dict[int, _Overlap] = {}
-    found = []
-    for coupling in stage.verdict.couplings.couplings:
-        first = coupling
-        while first.like is not None:
-            first = first.like
-        if id(first) not in known:
-            known[id(first)] = _overlap(derivation, stage, first)
-        found.append(known[id(first)])
-    return tuple(found)
 
 
 def _rounded(matrix: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ forms, or from their integrated matrices where modes have none. Later stages' un
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -197,20 +196,23 @@ class _LawOfGates(Claim):
 
 def _begun(
     derivation: Derivation,
-) -> tuple[tuple[list[PathwayDerivation], np.ndarray, Callable[[], Any]], ...]:
-    return tuple(
-        (alike, times, offer(LinearUnits.shares, linear, motions, default_rng(_SEED)))
-        for alike, (linear, times, motions) in _courses(derivation)
-    )
+) -> tuple[str, list[tuple[list[PathwayDerivation], np.ndarray, Callable[[], Any]]]]:
+    """Return why there is no law, or "", and what returns the shares of every pathway."""
+    try:
+        why = _why_not(derivation)
+        courses = () if why else _courses(derivation)
+        return why, [
+            (alike, times, offer(LinearUnits.shares, linear, motions, default_rng(_SEED)))
+            for alike, (linear, times, motions) in courses
+        ]
+    except (InputError, OverflowError) as beyond:
+        return str(beyond) or "numbers are beyond float64", []
 
 
 def begin_gate_law(derivation: Derivation) -> None:
     """Have the shares found that :func:`gate_law_of` asks for."""
     if _has_law(derivation):
-        numbers = derivation.ask(at_values)
-        with suppress(InputError, OverflowError):  # which the law says
-            if not _why_not(numbers):
-                numbers.ask(_begun)
+        derivation.ask(at_values).ask(_begun)
 
 
 def _has_law(derivation: Derivation) -> bool:
@@ -226,15 +228,11 @@ def gate_law_of(derivation: Derivation) -> _LawOfGates | None:
     numbers = derivation.ask(at_values)
     if numbers is not derivation:
         return numbers.ask(gate_law_of)
-    tolerance, found = float(spec.validation.tolerance), ()
-    try:
-        why = _why_not(derivation)
-        if not why:
-            made = (_found(*each, tolerance) for each in derivation.ask(_begun))
-            found = tuple(each for each in made if each is not None)
-            why = "" if found else "no mode that learns moves units with a pathway's gate"
-    except (InputError, OverflowError) as beyond:
-        why = str(beyond) or "numbers are beyond float64"
+    tolerance, (why, begun) = float(spec.validation.tolerance), derivation.ask(_begun)
+    made = (_found(*each, tolerance) for each in begun)
+    found = tuple(each for each in made if each is not None)
+    if not found:
+        why = why or "no mode that learns moves units with a pathway's gate"
     return _LawOfGates(
         found=found,
         derived=None if why else _lines(derivation),

@@ -108,14 +108,15 @@ def predict(
         )
         raise NotSupportedError(msg)
     derivation.ask(matrices_of)  # before closed forms: it refuses what float64 has no room for
+    found = closed_forms(derivation, grid, factors=factors) if judged_only else None
+    if found is not None:
+        return found
     closed, closed_loss = {}, None
     if derivation.closed and not derivation.later:
         closed = closed_curves(derivation, grid, factors=factors)
         closed_loss = loss_of_modes(derivation, closed, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and alone:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
-    if closed_loss is not None and derivation.closed and judged_only:
-        return _closed_prediction(derivation, grid, closed, closed_loss)
     return Prediction(
         times=grid,
         closed_loss=closed_loss,
@@ -271,17 +272,6 @@ def closed_forms(
     if chain is not None:
         name, what = f"kappa of {chain.layers} random layers", "isolated modes of random layers"
         more = (Constant.estimated(name, chain.kappa, chain.error, f"{len(chain.times)} {what}"),)
-    return _closed_prediction(derivation, times, curves, loss, *more)
-
-
-def _closed_prediction(
-    derivation: Derivation,
-    times: np.ndarray,
-    curves: Mapping[str, np.ndarray],
-    loss: np.ndarray,
-    *more: Constant,
-) -> Prediction:
-    """Return what closed forms alone say; ``more`` are constants that are not printed."""
     return Prediction(
         times=times,
         reduced=loss,
