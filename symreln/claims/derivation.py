@@ -149,17 +149,17 @@ class PathwayDerivation:
             InputError: A parameter has no declared value, or one at which modes are others.
         """
         values = {p.name: p.value for p in self.parameters if p.value is not None}
-        found = self.vectors.values()
-        sides = [[each[side].to_numpy(values) for each in found] for side in (0, 1)]
-        if any(each is None for side in sides for each in side):
+        columns = [each.to_numpy(values) for pair in self.vectors.values() for each in pair]
+        found = [each for each in columns if each is not None]
+        if len(found) < len(columns):
             msg = (
                 "to_numpy: a parameter has no declared value, or has one at which modes meet or "
                 "vanish. Declare another one, or take derivation.at_values"
             )
             raise InputError(msg)
         u, v = (
-            np.hstack([np.zeros((size, 0)), *(each for each in side if each is not None)])
-            for side, size in zip(sides, self.spectrum.sigma_yx.shape, strict=True)
+            np.hstack([np.zeros((size, 0)), *found[side::2]])
+            for side, size in enumerate(self.spectrum.sigma_yx.shape)
         )
 
         def floats(name: str) -> np.ndarray:

@@ -143,7 +143,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
         NoClosedFormError: Not every mode that learns has one; the message says why.
     """
     check_closed(derivation, "expr")
-    return _formulas(derivation)
+    return derivation.ask(_formulas)
 
 
 def evaluated_formulas(derivation: Derivation) -> Formulas:
@@ -157,7 +157,7 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
         return derivation.ask(formulas_of)
     check_decided(derivation)
     check_closed(derivation, "solved")
-    found = _formulas(derivation)
+    found = derivation.ask(_formulas)
     letters = dict(found.letters)
     if _has_numbers(derivation) and STRENGTH0.name in letters:
         start = start_of(derivation).strength0
@@ -165,11 +165,12 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
     return replace(found, letters=letters)
 
 
-def _laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
+def _formulas(derivation: Derivation) -> Formulas:
     starts = _starts(derivation)
     named, begun = _named_starts(derivation)
     counts = learned_counts(derivation) if _has_numbers(derivation) else {}
-    found, letters = dict[str, Alike](), [*_given(derivation), *begun]
+    found, letters = dict[str, Formula](), [*_given(derivation), *begun]
+    learned: list[Alike] = []
     for pathway, mode in learning_modes(derivation):
         law = _named(mode.strength, named.get(pathway.name, {}))
         if isinstance(law, OneLayer) and _has_numbers(derivation) and mode.d_eff is not None:
@@ -179,15 +180,9 @@ def _laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
         if law.strength0 == HEAD_START:
             letters.append(_head_start(mode.label, starts.get(mode.label)))
             law = replace(law, strength0=letters[-1].symbol)
-        found[mode.label] = counts.get(mode.label, mode.multiplicity), law
-    return found, letters
-
-
-def _formulas(derivation: Derivation) -> Formulas:
-    laws, letters = derivation.ask(_laws)
+        learned.append((counts.get(mode.label, mode.multiplicity), law))
+        found[mode.label] = _strength(pathway, mode, learned[-1])
     null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
-    found = {m.label: _strength(p, m, laws[m.label]) for p, m in learning_modes(derivation)}
-    learned = list(laws.values())
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
         found[LOSS] = Formula(

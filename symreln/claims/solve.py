@@ -201,8 +201,6 @@ def _pathways(
 ) -> tuple[PathwayDerivation, ...]:
     closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
     solver = _Solver(spec=spec, verdict=verdict, regime=Regime.of(spec, decoupled=closed))
-    if not closed:
-        _check_two_layers(spec, verdict)
     return tuple(
         PathwayDerivation(
             number=number,
@@ -257,7 +255,7 @@ class _Solver:
         if family is not None and d_eff is not None:
             strength = self._strength(mode, d_eff, f"{pathway_number}_{place}")
         else:
-            _check_two_layers(self.spec, self.verdict)
+            self._check_two_layers()
             d_eff = None
             modes_close = self.verdict.level is Level.COUPLED_MODES
             family = (Level.COUPLED_MODES if modes_close else Level.COUPLED_MATRICES).value
@@ -300,25 +298,23 @@ class _Solver:
             )
         return self.solved[key]
 
+    def _check_two_layers(self) -> None:
+        """Refuse coupled modes with weight decay or layers that start apart.
 
-def _check_two_layers(spec: Spec, verdict: StageVerdict) -> None:
-    """Refuse coupled modes with weight decay or layers that start apart.
+        The maps of a single layer have a solution while pathways do not couple
+        (:mod:`symreln.claims.linear_flow`).
 
-    The maps of a single layer have a solution while pathways do not couple
-    (:mod:`symreln.claims.linear_flow`).
-
-    Raises:
-        NotSupportedError: There are some.
-    """
-    regime = Regime.of(spec)
-    if regime.apart or regime.weight_decay:
-        msg = (
-            f"network.{regime.unusual[0]}: the verdict is '{verdict.level.value}', and "
-            f"coupled modes are derived for {PLAIN}. "
-            "Leave the key out, or choose gates whose pathways do not couple and data on which "
-            "every Sigma^x commutes with Sigma^yx^T Sigma^yx, as where inputs are white"
-        )
-        raise NotSupportedError(msg)
+        Raises:
+            NotSupportedError: There are some.
+        """
+        if self.regime.apart or self.regime.weight_decay:
+            msg = (
+                f"network.{self.regime.unusual[0]}: the verdict is '{self.verdict.level.value}', "
+                f"and coupled modes are derived for {PLAIN}. "
+                "Leave the key out, or choose gates whose pathways do not couple and data on which "
+                "every Sigma^x commutes with Sigma^yx^T Sigma^yx, as where inputs are white"
+            )
+            raise NotSupportedError(msg)
 
 
 def _loss_separates(stages: tuple[StageDerivation, ...]) -> bool:
