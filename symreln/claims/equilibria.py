@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, StageDerivation
+    from symreln.specs.spec import Spec
 
     Node = tuple[int, int]
 
@@ -80,8 +80,7 @@ class CompetitionEnd(Claim):
     Attributes:
         modes: The modes of every class.
         competition: Their law; None where modes are conjugate.
-        declared: The parameters' values.
-        notation: How numbers are printed.
+        spec: Theirs, with the parameters' values.
         phi: pi/s of every class at the equilibrium that attracts every positive start, zero of
             those that are not there; None where none was proven.
         undecided: Why there is none; empty where there is one.
@@ -89,8 +88,7 @@ class CompetitionEnd(Claim):
 
     modes: tuple[tuple[ModeDerivation, ...], ...]
     competition: Competition | None
-    declared: Mapping[str, Fraction]
-    notation: Notation
+    spec: Spec
     phi: tuple[Scalar, ...] | None = None
     undecided: str = ""
 
@@ -132,14 +130,14 @@ class CompetitionEnd(Claim):
 
     def rows(self) -> Iterator[tuple[Content, ...]]:
         """Yield (strength, its end, decimal, shortfall) of every mode."""
-        winners, losers = self.winners, self.losers
+        winners, losers, notation = self.winners, self.losers, Notation.of(self.spec)
         for label in self.labels:
             name, zero = Math(symbol_latex(label)), Math("0")
             if label in winners:
-                cell = number_cell(winners[label], self.notation)
-                yield (name, cell, decimal_cell(winners[label], self.declared), zero)
+                cell = number_cell(winners[label], notation)
+                yield (name, cell, decimal_cell(winners[label], self.spec.values), zero)
             else:
-                yield (name, zero, zero, number_cell(losers[label], self.notation))
+                yield (name, zero, zero, number_cell(losers[label], notation))
 
 
 @record(eq=False)
@@ -201,7 +199,8 @@ class _Equilibria(Claim):
     def _says_loss(self) -> Iterator[Block]:
         if self.loss is None:
             return
-        declared, notation = self.competitions[0].declared, self.competitions[0].notation
+        spec = self.competitions[0].spec
+        declared, notation = spec.values, Notation.of(spec)
         loss, least = (scalar_latex(value, notation) for value in (self.loss, self.least))
         # Who stays is decided at the declared values, and so is what there is to compare.
         where = ", at the declared values" if declared and self.loss != self.least else ""
@@ -296,8 +295,7 @@ def _race(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> 
     return CompetitionEnd(
         modes=modes,
         competition=competition,
-        declared=spec.values,
-        notation=Notation.of(spec),
+        spec=spec,
         phi=phi,
         undecided=why,
     )

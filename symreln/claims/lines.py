@@ -90,28 +90,21 @@ class DerivationLines(Claim):
             "its reason and how it was checked, are folded in the page and listed in "
             "derivation.json."
         )
-        yield from _folded(numbered)
+        for main, run in groupby(numbered, key=lambda each: each[1].main):
+            inside = list(run)
+            if main:
+                for number, line in inside:
+                    yield from (say(line.says), equation(*line.equation))
+                    summary = f"Line {number}: its reason and its check"
+                    yield Details(summary=summary, blocks=(_notes(line),))
+            else:
+                first, last = inside[0][0], inside[-1][0]
+                between = f"Line {first}" if first == last else f"Lines {first} to {last}"
+                yield Details(summary=f"{between}, on the way", blocks=_at_length(inside))
 
     def lines(self) -> Iterator[str]:
         """Say in the terminal how many there are."""
         yield f"{self.about}: {self._counted()}"
-
-
-def _folded(numbered: Sequence[tuple[int, Line]]) -> Iterator[Block]:
-    """Yield the main lines, and folds with their reasons and with the lines between them."""
-    for main, run in groupby(numbered, key=lambda each: each[1].main):
-        inside = list(run)
-        if not main:
-            first, last = inside[0][0], inside[-1][0]
-            between = f"Line {first}" if first == last else f"Lines {first} to {last}"
-            summary = f"{between}, on the way"
-            yield Details(summary=summary, blocks=_at_length(inside))
-            continue
-        for number, line in inside:
-            yield say(line.says)
-            yield equation(*line.equation)
-            summary = f"Line {number}: its reason and its check"
-            yield Details(summary=summary, blocks=(_notes(line),))
 
 
 def _at_length(numbered: Sequence[tuple[int, Line]]) -> tuple[Block, ...]:

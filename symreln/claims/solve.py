@@ -77,9 +77,7 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
         numbers = [n for n, path in enumerate(spec.pathways, 1) if joint or path.stage == stage]
         symmetry = StageSymmetry([number - 1 for number in numbers], search)
         effective = _effective(spec, numbers, goal, symmetry)
-        spectra = _spectra(spec, effective)
-        if len(numbers) > 1 or stage != spec.stages[-1]:
-            _check_projections(effective, spectra)
+        spectra = _spectra(spec, effective, seen=len(numbers) > 1 or stage != spec.stages[-1])
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
             verdict = verdict.with_edges(spec.sharing, lambda: spec.edges)
@@ -146,38 +144,36 @@ def _effective(
     return tuple(found)
 
 
-def _spectra(spec: Spec, effective: tuple[EffectiveDataset, ...]) -> tuple[JointSpectrum, ...]:
-    found: dict[int, JointSpectrum] = {}
-    for e in effective:
-        with phase(f"joint spectrum of pathway '{e.pathway.name}'"):
-            if e.image is not None:
-                found[id(e)] = image_spectrum(e, found[id(e.image.original)])
-                continue
-            try:
-                found[id(e)] = joint_spectrum(e.sigma_yx, e.sigma_x, spec.values)
-            except LimitReachedError as error:
-                msg = f"pathway '{e.pathway.name}': {error}"
-                raise LimitReachedError(msg) from error
-    return tuple(found.values())
+def _spectra(
+    spec: Spec, effective: tuple[EffectiveDataset, ...], *, seen: bool
+) -> tuple[JointSpectrum, ...]:
+    """Return the spectra of a stage.
 
-
-def _check_projections(
-    effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
-) -> None:
-    """Refuse a stage whose modes others see, where the projections on them are too long.
+    Args:
+        spec: The spec.
+        effective: What its pathways see.
+        seen: Whether others see their modes, and project on them.
 
     Raises:
-        LimitReachedError: A pathway has too many modes of too long numbers.
+        LimitReachedError: A spectrum is too much work, or has too many modes of too long numbers.
     """
-    if not all(spectrum.commutes for spectrum in spectra):
-        return
-    for e, spectrum in zip(effective, spectra, strict=True):
-        try:
-            if e.image is None:
-                check_projection(spectrum)
-        except LimitReachedError as error:
-            msg = f"pathway '{e.pathway.name}': {error}"
-            raise LimitReachedError(msg) from error
+    found: dict[int, JointSpectrum] = {}
+    e = effective[0]
+    try:
+        for e in effective:
+            with phase(f"joint spectrum of pathway '{e.pathway.name}'"):
+                if e.image is None:
+                    found[id(e)] = joint_spectrum(e.sigma_yx, e.sigma_x, spec.values)
+                else:
+                    found[id(e)] = image_spectrum(e, found[id(e.image.original)])
+        if seen and all(spectrum.commutes for spectrum in found.values()):
+            for e in effective:
+                if e.image is None:
+                    check_projection(found[id(e)])
+    except LimitReachedError as error:
+        msg = f"pathway '{e.pathway.name}': {error}"
+        raise LimitReachedError(msg) from error
+    return tuple(found.values())
 
 
 def _converged(
