@@ -54,6 +54,10 @@ class Match:
     why: str
 
 
+#: Of half speed, where no data are given.
+UNSEEN = Match(holds=False, why="the data were not looked at")
+
+
 @record
 class Start:
     """Where the modes of a network start, in expectation.
@@ -93,7 +97,7 @@ class Regime:
     weight_decay: Fraction = Fraction(0)
     variances: tuple[Fraction, Fraction] | None = None
     units: Fraction | None = None
-    half_speed: Match = field(default=Match(holds=False, why="the data were not looked at"))
+    half_speed: Match = UNSEEN
     linear: bool = False
     unusual: tuple[str, ...] = ()
     sharing: Sharing | None = None
@@ -117,19 +121,18 @@ class Regime:
 
     @classmethod
     def of_network(
-        cls, network: NetworkSpec, half_speed: Match | None = None, *, decoupled: bool = True
+        cls, network: NetworkSpec, half_speed: Match = UNSEEN, *, decoupled: bool = True
     ) -> Regime:
         """Return what a spec's [network] says."""
-        found = half_speed or Match(holds=False, why="the data were not looked at")
         first, last = network.stds
         return cls(
             decoupled=decoupled,
             layers=network.layers,
             apart=network.init_std_out is not None,
-            weight_decay=network.weight_decay * SLOWER if found.holds else network.weight_decay,
+            weight_decay=network.weight_decay * (SLOWER if half_speed.holds else 1),
             variances=(first**2, last**2),
             units=pathway_units(network) if network.layers > 1 else None,
-            half_speed=found,
+            half_speed=half_speed,
             linear=network.activation == "linear",
             unusual=network.unusual,
         )

@@ -87,10 +87,8 @@ class Narrow:
     def taken(self, counts: Sequence[int]) -> arb:
         """Return what modes take off the loss, Σ s²/(2d), as a certified ball."""
         with precision(SHOWN_BITS):
-            total = ball(0)
-            for entry, count in zip(self.modes, counts, strict=True):
-                total = total + entry.gain.ball({}, SHOWN_BITS) * count / 2
-        return total
+            pairs = zip(self.modes, counts, strict=True)
+            return sum((m.gain.ball({}, SHOWN_BITS) * n / 2 for m, n in pairs), ball(0))
 
     @classmethod
     def of(cls, modes: Sequence[WidthMode], units: int) -> Narrow | None:
