@@ -141,7 +141,7 @@ def _draws_error(loss: np.ndarray, drawn: np.ndarray) -> float:
 
 
 #: Standard errors of the ends of an interval for a mean.
-ENDS = float(ndtri((1 + LEVEL) / 2))
+_ENDS = float(ndtri((1 + LEVEL) / 2))
 
 
 def _kappa_error(numbers: Derivation, prediction: Prediction) -> tuple[float, float]:
@@ -158,7 +158,7 @@ def _kappa_error(numbers: Derivation, prediction: Prediction) -> tuple[float, fl
         That of the loss over L(0), and that of strengths over their plateaus.
     """
     starts = numbers.ask(starts_of)
-    moved = {name: kappa + ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
+    moved = {name: kappa + _ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
     factors = start_factors(numbers, moved)
     return _largest(predict_training(numbers, factors, judged_only=True), prediction)
 
@@ -168,7 +168,7 @@ def _chain_error(
 ) -> tuple[float, float]:
     """Return the same for the start of modes of three or more layers."""
     network = network_of(numbers.spec)
-    kappa = start.kappa + ENDS * start.error
+    kappa = start.kappa + _ENDS * start.error
     strength = (kappa * float(network.init_std) * np.sqrt(start.units)) ** start.layers
     moved = closed_forms(numbers, prediction.times, float(strength))
     assert moved is not None  # the prediction has closed forms

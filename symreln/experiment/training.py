@@ -203,7 +203,7 @@ def _train_phases(
 
 
 #: Bytes of recorded pathway maps above which alignment is measured on the last step only.
-MAPS_LIMIT = 200_000_000
+_MAPS_LIMIT = 200_000_000
 _UNITS = ("activity", "boundary", "contribution")
 
 
@@ -307,12 +307,12 @@ def recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> 
         if kind == RELU and not (one_layer and spec.is_one_map):
             return None
         found = _marked(Recording(quantities=("maps",)), maps, total, marks)
-        if maps * len(found.snapshot_steps(total)) <= MAPS_LIMIT:
+        if maps * len(found.snapshot_steps(total)) <= _MAPS_LIMIT:
             return found
         return replace(found, steps=(total - 1,))
     plain, size = Recording(quantities=_UNITS), 2 * seeds * network.hidden * data.samples
     gates = _telling_gates(spec) if one_layer else ()
-    if gates and maps * len(plain.snapshot_steps(total)) <= MAPS_LIMIT:
+    if gates and maps * len(plain.snapshot_steps(total)) <= _MAPS_LIMIT:
         plain = replace(plain, quantities=(*_UNITS, "gate_maps"), gates=gates)
         size += maps
     return _marked(plain, size, total, marks)
@@ -321,7 +321,7 @@ def recorded(kind: str, spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> 
 def _marked(wanted: Recording, size: int, total: int, marks: tuple[int, ...]) -> Recording:
     """Return a recording, of so many bytes a step, with the marks where there is room."""
     steps = tuple(sorted({*wanted.snapshot_steps(total), *marks}))
-    return replace(wanted, steps=steps) if marks and size * len(steps) <= MAPS_LIMIT else wanted
+    return replace(wanted, steps=steps) if marks and size * len(steps) <= _MAPS_LIMIT else wanted
 
 
 def _telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:

@@ -61,7 +61,7 @@ class Clustering:
     @property
     def inertia(self) -> float:
         """Mean over the weight of squared distances to the centroids."""
-        apart = squared_distances(self.rows.values, self.centroids)
+        apart = _squared_distances(self.rows.values, self.centroids)
         own = np.take_along_axis(apart, self.labels[:, None], axis=1)[:, 0]
         return float(own @ self.rows.weights / self.rows.weights.sum())
 
@@ -116,12 +116,12 @@ def _starts(rows: GateRows, clusters: int, random: np.random.Generator) -> np.nd
     """Draw rows as centroids: the farther from those drawn, the likelier; the best of a few."""
     share = rows.weights / rows.weights.sum()
     chosen = [int(random.choice(len(share), p=share))]
-    nearest = squared_distances(rows.values[chosen], rows.values)[0]
+    nearest = _squared_distances(rows.values[chosen], rows.values)[0]
     for _ in range(clusters - 1):
         nearest[chosen] = 0.0
         mass = nearest * rows.weights
         trials = random.choice(len(share), size=2 + int(log(clusters)), p=mass / mass.sum())
-        left = np.minimum(nearest, squared_distances(rows.values[trials], rows.values))
+        left = np.minimum(nearest, _squared_distances(rows.values[trials], rows.values))
         best = int((left @ rows.weights).argmin())
         chosen.append(int(trials[best]))
         nearest = left[best]
@@ -131,7 +131,7 @@ def _starts(rows: GateRows, clusters: int, random: np.random.Generator) -> np.nd
 def _lloyd(rows: GateRows, centroids: np.ndarray) -> Clustering:
     labels = np.full(len(rows.values), -1)
     for _ in range(_ROUNDS):
-        before, distances = labels, squared_distances(rows.values, centroids)
+        before, distances = labels, _squared_distances(rows.values, centroids)
         labels = distances.argmin(axis=1)
         _fill_empty(labels, distances, len(centroids))
         if (labels == before).all():
@@ -158,7 +158,7 @@ def _means(rows: GateRows, labels: np.ndarray, clusters: int) -> np.ndarray:
     return (belongs @ rows.values) / belongs.sum(axis=1)[:, None]
 
 
-def squared_distances(rows: np.ndarray, centroids: np.ndarray) -> np.ndarray:
+def _squared_distances(rows: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     """Return |row − centroid|² of all pairs, shape (rows, centroids).
 
     Args:
@@ -205,7 +205,7 @@ def silhouette(clustering: Clustering, rng: int) -> float:
     share = rows.weights / rows.weights.sum()
     drawn = random.choice(len(share), size=DRAWN, p=share)
     values, labels = rows.values[drawn], clustering.labels[drawn]
-    distances = np.sqrt(squared_distances(values, values))
+    distances = np.sqrt(_squared_distances(values, values))
     np.fill_diagonal(distances, 0.0)
     belongs = np.eye(len(clustering.centroids))[labels]
     sums, sizes = distances @ belongs, belongs.sum(axis=0)

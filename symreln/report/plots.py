@@ -54,7 +54,7 @@ TIME = r"time $t$ (full-batch steps)"
 #: As the closed form of L(t) is printed, whatever the training descends.
 LOSS = "loss $L(t)$ (mean over samples)"
 #: Runs of samples up to which they are named.
-MOST_GROUPS = 24
+_MOST_GROUPS = 24
 #: Share of the greatest strength below which curves lie on each other in print.
 SAME = 1e-3
 #: The same for pathways with equal modes: they differ by the scatter of initial strengths alone,
@@ -176,7 +176,7 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     for name, values in derivation.spec.dataset.labels.items():
         texts = (f"{name} {value}" for value in values)
         runs = [(text, len(list(own))) for text, own in groupby(texts)]
-        if 2 <= len(runs) <= MOST_GROUPS:
+        if 2 <= len(runs) <= _MOST_GROUPS:
             found.append(runs)
     return min(found, key=len, default=[])
 

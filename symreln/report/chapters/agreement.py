@@ -31,7 +31,7 @@ from symreln.report.chapters.representations import representation_chapter
 from symreln.report.sentences import beside_clauses, metric_rows, outcome_words
 
 #: Modes whose strengths are listed; more are counted.
-MOST_MODES = 16
+_MOST_MODES = 16
 _VERDICTS = Reference("tab:agreement")
 _FOLD = "Modes one by one, gates, effective network, alignment"
 
@@ -171,7 +171,7 @@ def _modes(validation: Validation) -> list[Block]:
     by_label: dict[str, dict[str, ModeMeasured]] = {}
     for mode in sorted(validation.modes, key=lambda mode: -mode.plateau):
         by_label.setdefault(mode.label, {})[mode.subject] = mode
-    shown, late = list(by_label.items())[:MOST_MODES], "half-time error"
+    shown, late = list(by_label.items())[:_MOST_MODES], "half-time error"
     more = len(by_label) - len(shown)
     table = Table(
         header=("strength", "GDLN", late, validation.network_name, late),

@@ -97,7 +97,7 @@ def _polynomial_latex(number: AlgebraicNumber) -> str:
 _VECTOR_ROWS, _VECTOR_COLUMNS, _WIDEST = 32, 12, 10.0
 #: Pathways with vectors in a figure, tables of those with equal modes, and rows of a figure.
 _DRAWN, _LINES = 3, 500
-SIDES: tuple[tuple[Literal["outputs", "inputs"], str], ...] = (("outputs", "U"), ("inputs", "V"))
+_SIDES: tuple[tuple[Literal["outputs", "inputs"], str], ...] = (("outputs", "U"), ("inputs", "V"))
 
 
 def _vector_blocks(derivation: Derivation) -> list[Block]:
@@ -143,7 +143,7 @@ def drawn_vectors(derivation: Derivation) -> list[list[PathwayOrbit]]:
 
 def _names(derivation: Derivation, pathway: PathwayDerivation, side: int) -> list[str]:
     """Return what a pathway's outputs or inputs are called."""
-    what, own = SIDES[side][0], pathway.effective.pathway
+    what, own = _SIDES[side][0], pathway.effective.pathway
     return derivation.spec.dataset.names_of(what, getattr(own, what))
 
 
@@ -196,7 +196,7 @@ def _table(derivation: Derivation, beside: Sequence[PathwayOrbit], side: int) ->
     ]
     names = [*_names(derivation, beside[0].first, side), "squared length"]
     whose = PathwayOrbit(pathways=tuple(each for one in beside for each in one.pathways))
-    what, letter = SIDES[side]
+    what, letter = _SIDES[side]
     return Table(
         header=(what[:-1], *heads),
         rows=tuple(

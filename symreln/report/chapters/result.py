@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
 
 #: What each level says of the modes that learn.
-MEANS = {
+_MEANS = {
     Level.CLOSED: "every mode has a closed form, because its strength obeys an equation of its own",
     Level.CLOSED_BY_SYMMETRY: "every mode has a closed form: the modes that couple are equal, and "
     "stay equal when they start equal",
@@ -146,7 +146,7 @@ def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
     form = law_of(derivation.known).form if derivation.closed else Law.form
     level = derivation.level
-    means = MEANS[level].replace(Law.form, form)
+    means = _MEANS[level].replace(Law.form, form)
     content: list = [f"Verdict{derivation.until_text}: ", Strong(level.value), f"; {means}."]
     if is_linear(derivation):
         content = [*content[:2], "; single strengths do not close, but the weights themselves do."]
