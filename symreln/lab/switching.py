@@ -43,7 +43,7 @@ LOOK = 20
 MOST = 0.5
 #: c: residuals of the early phase are frozen to its inverse. Rounding, 1e-16 of the loss, is then
 #: 1e-10 of what the output is measured by.
-FROZEN = 1e6
+_FROZEN = 1e6
 #: Updates of the early phase between two looks at which networks are done with it.
 BLOCK = 500
 
@@ -82,13 +82,13 @@ class FrozenPhase:
             seeds: Networks.
             rng: Random stream of their initial weights: that of trained networks gives theirs.
         """
-        inputs, targets = data[0], FROZEN * data[1]
+        inputs, targets = data[0], _FROZEN * data[1]
         drawn = replace(settings, steps=1)  # before the first update
         weights = train_deep_network(*data, widths, drawn, seeds=seeds, rng=rng).matrices
         at_drop = [matrix.copy() for matrix in weights]
         found, left = np.full(seeds, np.inf), np.arange(seeds)
         losses = np.ones((seeds, settings.steps))
-        early = replace(settings, learning_rate=settings.learning_rate / FROZEN)
+        early = replace(settings, learning_rate=settings.learning_rate / _FROZEN)
 
         def trained(initial: Sequence[np.ndarray], steps: int) -> TrainingRun:
             settings = replace(early, steps=steps)
@@ -106,7 +106,7 @@ class FrozenPhase:
                     raise
                 size //= 2
                 continue
-            share = 1 - FROZEN * (1 - run.losses[:, :count] / _zero_loss(targets))
+            share = 1 - _FROZEN * (1 - run.losses[:, :count] / _zero_loss(targets))
             losses[left, start : start + count] = share
             below = share < DROP
             done = below.any(axis=1)

@@ -46,7 +46,7 @@ SEED = 31_415
 DRAWS = 32
 #: Amplitude, in units of the start's, at which a mode has aligned: what is left of the random
 #: part then changes T by less than a thousandth.
-ALIGNED = 30.0
+_ALIGNED = 30.0
 #: Step of the classical Runge-Kutta method over the time scale of the fastest amplitude.
 STEP = 0.05
 #: By how many times steps are longer where edges are shared: T changes by less than 1e-4.
@@ -191,7 +191,7 @@ def _blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], uses: Sequence[in
     order, outer = layers - 2, _outer(flow)
     # Shared edges are several: a step of the same size is followed by a larger network.
     unit = STEP if gain == 1 else _LONGER * STEP / gain
-    while (size := max(float(np.linalg.norm(state[edge])) for edge in outer)) < ALIGNED:
+    while (size := max(float(np.linalg.norm(state[edge])) for edge in outer)) < _ALIGNED:
         first = flow.velocity(state)
         if not any(np.any(part) for part in first):
             msg = "chain_start: the weights do not move; give layers that are not zero"

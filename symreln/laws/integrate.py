@@ -33,7 +33,7 @@ _MOST_STEPS = 20_000
 #: Longest step, in units of the fastest time. Near a plateau only stability (6 units) bounds the
 #: step, and the output between steps, which no error control sees, is then over 1e-9 of the
 #: largest entry (measured against short steps); at 2 units it is below 1e-10.
-LONGEST_STEP = 2.0
+_LONGEST_STEP = 2.0
 #: Times whose states are held at once.
 _AT_ONCE = 512
 
@@ -73,7 +73,7 @@ def integrate(
     if done == len(times):
         return
     end = float(times[-1])
-    longest = LONGEST_STEP / fastest if fastest > 0 else math.inf
+    longest = _LONGEST_STEP / fastest if fastest > 0 else math.inf
     explicit: Any = partial(DOP853, rhs, t_bound=end, max_step=longest, rtol=accuracy)
     solver: Any = explicit(float(times[0]), start)
     taken, largest = 0, 0.0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symreln.networks.parts import Edge, Node
 
 #: Samples up to which a gate is drawn sample by sample.
-MOST_SAMPLES = 64
+_MOST_SAMPLES = 64
 #: Sizes in units of the axes: one column is COLUMN wide, one row 1 high.
 COLUMN, WIDTH, HEIGHT, STRIP = 2.4, 1.3, 0.5, 0.1
 
@@ -94,7 +94,7 @@ def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
         return
     left, low = x - WIDTH / 2, y - HEIGHT / 2 - STRIP - 0.05
     opened = [(gain != 0) + (gain == 1) for gain in node.gate]
-    step = -(-len(opened) // MOST_SAMPLES)
+    step = -(-len(opened) // _MOST_SAMPLES)
     # A cell of several samples is open where one of them is.
     cells = [max(opened[k : k + step]) for k in range(0, len(opened), step)]
     wide = WIDTH / len(cells)

@@ -185,3 +185,7 @@ def test_any_label_is_drawn_as_words(label):
     """No mathematics is read into a label, and no glyph is missing (a warning is an error here)."""
     sketch = gates([label[:40], "b"], [(label[:20], 2), ("$x^2$", 4)])
     ElementTree.parse(io.StringIO(sketch.draw(pdf=False).svg))
+
+
+def test_the_edges_of_a_graph_are_a_figure(tmp_path):
+    assert tmp_path / "figures" / "graph.pdf" in sr.derive("routing").save(tmp_path, ["tex"])
