@@ -52,7 +52,7 @@ _GATES = 16
 
 
 @record
-class Window:
+class _Window:
     """From one look to another, between which the loss drops: those nearest to its ends.
 
     Attributes:
@@ -119,7 +119,7 @@ class Explained:
     replayed: Replayed
     units: FromData
     spec: Spec
-    windows: tuple[Window, ...]
+    windows: tuple[_Window, ...]
     derivation: Derivation | None = None
     prediction: Prediction | None = None
     first: np.ndarray | None = None
@@ -375,7 +375,7 @@ def _run(
 
 def _windows(
     found: Recorded, spec: Spec, gates: np.ndarray, looks: tuple[Look, ...]
-) -> Iterator[Window]:
+) -> Iterator[_Window]:
     drops = drops_of(found.at_all_steps(found.losses), looks[0].step)
     steps = np.array([look.step for look in looks])
     near = {int(np.abs(steps - end).argmin()) for _, (_, end), _ in drops}
@@ -389,7 +389,7 @@ def _windows(
         seen, weight = look.seen(found.x), look.sizes(found.x)
         total, dead = weight.sum() or 1.0, ~(seen > 0).any(axis=1)
         shares = np.bincount(nearest_gates(seen, gates), weight * ~dead, len(gates)) / total
-        yield Window(
+        yield _Window(
             begin=before,
             end=look.step,
             shares=dict(zip([p.name for p in pathways], shares.tolist(), strict=True)),

@@ -33,7 +33,7 @@ _WEIGHTS = {"w1": lambda step, both: both[0], "w2": lambda step, both: both[1]}
 
 
 @record
-class SpecReplay(Result):
+class _SpecReplay(Result):
     """What replay.json holds; errors are max |ΔL|/L(0) to the same network.
 
     Attributes:
@@ -80,7 +80,7 @@ def spec_replay(
     seeds: int = 2,
     every: int | None = None,
     rng: int = 0,
-) -> SpecReplay:
+) -> _SpecReplay:
     """Train networks of a spec and replay them.
 
     Each unit takes the gate of the spec, or the closed one, that it is nearest to when a phase of
@@ -113,7 +113,7 @@ def spec_replay(
             given[start] = taken_gates(seen[:, held.steps.index(end - 1)], gates)
         tried = [*(w for w in _WINDOWS if 2 * w <= len(looks)), len(looks)] if curve else []
         rate = 1 / float(network.tau(spec.dataset.samples))
-        return SpecReplay(
+        return _SpecReplay(
             seeds=seeds,
             rng=rng,
             looks=len(looks),

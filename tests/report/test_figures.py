@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+import symreln as sr
 from symreln.report.drawing import drawing
 from symreln.report.figures import draw_panels
 from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, line_style, look
