@@ -40,7 +40,8 @@ def main() -> None:
     write_text(TUTORIAL, text)
     for name, explanation in names.items():
         if isinstance(explanation, Explanation):
-            for drawing in begin_to_draw(sketches(explanation.found), pdf=False)():
+            _, drawn = begin_to_draw(sketches(explanation.found), pdf=False)
+            for drawing in drawn():
                 if drawing.name in ("loss", "needed"):
                     write_text(HERE / "own-networks" / f"{name}-{drawing.name}.svg", drawing.svg)
 

@@ -37,7 +37,8 @@ def record(name: str, seeds: int, rng: int) -> str:
     validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng)
     folder = HERE / name
     folder.mkdir(exist_ok=True)
-    for drawing in begin_to_draw(validation_sketches(validation), pdf=False)():
+    _, drawn = begin_to_draw(validation_sketches(validation), pdf=False)
+    for drawing in drawn():
         write_text(folder / f"{drawing.name}.svg", drawing.svg)
     write_text(folder / "validation.json", dumps(validation.to_json()))
     return validation.sentence()

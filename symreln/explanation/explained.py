@@ -286,10 +286,6 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
             prediction, why = None, "descent on these gates diverges at the network's rate"
     except (InputError, NotSupportedError) as error:
         why = str(error)
-    first = None
-    if prediction is not None and len(numbers.stages) > 1:
-        begun = tuple(each for each in numbers.spec.pathways if each.stage == 1)
-        first = predict_training(derive_unchecked(replace(numbers.spec, pathways=begun))).loss
     run = _run(history, found, gates, looks)
     return Explained(
         **whole,
@@ -297,11 +293,24 @@ def explained(history: History, spec: Spec, found: Recorded) -> Explained:
         units=FromData.of_units(units, numbers),
         derivation=derivation,
         prediction=prediction,
-        first=first,
+        first=None if prediction is None else _first_stage_loss(numbers),
         why_not=why,
         modes=() if prediction is None else network_strengths(numbers, prediction, run),
         law=GateLawMeasured.of(numbers, run),
     )
+
+
+def _first_stage_loss(numbers: Derivation) -> np.ndarray | None:
+    """Return the loss by the first stage's gates alone; None where there are no others."""
+    begun = tuple(each for each in numbers.spec.pathways if each.stage == 1)
+    if len(begun) == len(numbers.spec.pathways):
+        return None
+    try:
+        alone = derive_unchecked(replace(numbers.spec, pathways=begun))
+        loss = predict_training(alone, judged_only=True).loss
+    except (InputError, NotSupportedError):
+        return None
+    return loss if np.isfinite(loss).all() else None
 
 
 def network_of_weights(history: History, found: Recorded) -> dict[str, Any]:
