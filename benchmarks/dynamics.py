@@ -109,8 +109,10 @@ def main() -> None:
     moments = [Fraction(k) for k in range(options.times)]
     for name, (keys, start) in SPECS.items():
         derivation = sr.derive(seven_modes(keys))
-        found = derivation.enclose(moments, options.digits, start)
-        took = seconds(lambda d=derivation, p=start: d.enclose(moments, options.digits, p))
+        if start is not None:
+            derivation = derivation.starting_at(start)
+        found = derivation.enclose(moments, options.digits)
+        took = seconds(lambda d=derivation: d.enclose(moments, options.digits))
         print(f"  enclose {name}: {len(found)} modes, {took:.3f} s, {TARGET / took:.1f} x target")
 
 

@@ -15,6 +15,7 @@ from symreln.document.numerals import decimal_latex, in_decimals
 from symreln.document.roots import plain_formula
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.scalar import Scalar
 from symreln.specs.number import WrittenDecimal
 
@@ -134,7 +135,7 @@ def scalar_text(value: Scalar, notation: Notation) -> str:
     """Return an exact number as it is typed, a long fraction as a decimal."""
     expr: Any = value.to_sympy(notation.symbols)
     if not value.parameters and notation.shown(expr) is expr and is_long(value.to_fraction()):
-        return f"{float(value.to_fraction()):.8g}"
+        return rounded_text(ball(value.to_fraction()), 8)
     return notation.plain(expr)
 
 
