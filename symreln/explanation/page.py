@@ -38,7 +38,7 @@ _CAPTIONS = {
     "needed": "Largest |ΔL| over L(0) of replays from the network's own weights, against the "
     "number of units, and of the theory of its gates.",
     "timeline": "Gates over time: each row is the share of the weight that is nearest to a gate, "
-    "from none (light) to all (dark).",
+    "from none (light) to all (dark), from where replays begin on.",
     "gate_law": "When units leave the first gates: share of the weight of those that have them, by "
     "the law of gates (line) and in the network (dots).",
     "modes": "Strengths of modes: formulas (lines) and the network's (dots).",
@@ -201,9 +201,9 @@ def blocks(found: Explained, said: list[str], drawn: Collection[str]) -> tuple[B
         *figures["loss"],
         *figures["needed"],
         found.units.table(
-            "Gates of the network: samples on which they are open, share of its weight where "
-            "replays begin, growth rate in 1/τ, whether a direction is proven to keep it, and "
-            "half-time of its first mode by the closed form, in steps."
+            "Gates of the network: samples on which they are open, share of its weight among the "
+            "first stage's gates where replays begin, growth rate in 1/τ, whether a direction is "
+            "proven to keep it, and half-time of its first mode by the closed form, in steps."
         ),
         _windows(found),
         *figures["timeline"],
