@@ -191,7 +191,7 @@ class Explained:
                 distance_before=self.far(prediction.loss),
                 distance_after=self.far(self.first),
             )
-            judged = min(self.far(self.first, begins), judged or 0.0)
+            judged = min(self.far(each, begins) for each in (prediction.loss, self.first))
         yield Left(
             assumption="alignment, and a start from the initialisation distribution",
             replaced_by=f"the network's own units {begin}, each with its nearest gate for good",
