@@ -27,7 +27,7 @@ DRAWN = 1500
 
 
 @record(eq=False)
-class GateRows:
+class _GateRows:
     """Different rows and how much each counts.
 
     Attributes:
@@ -49,7 +49,7 @@ class Clustering:
         labels: Cluster of each row, shape (U,).
     """
 
-    rows: GateRows
+    rows: _GateRows
     centroids: np.ndarray
     labels: np.ndarray
 
@@ -77,7 +77,7 @@ class Clustering:
         return np.array(list(dict.fromkeys(opened)), dtype=bool).reshape(-1, self.gates.shape[1])
 
 
-def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> GateRows:
+def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> _GateRows:
     """Put equal rows together.
 
     Args:
@@ -86,10 +86,10 @@ def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Gate
     """
     packed, place = np.unique(np.packbits(values, axis=1), axis=0, return_inverse=True)
     found = np.unpackbits(packed, axis=1)[:, : values.shape[1]].astype(float)
-    return GateRows(values=found, weights=np.bincount(place.ravel(), weights))
+    return _GateRows(values=found, weights=np.bincount(place.ravel(), weights))
 
 
-def kmeans(rows: GateRows, clusters: int, rng: int) -> Clustering:
+def kmeans(rows: _GateRows, clusters: int, rng: int) -> Clustering:
     """Return the best of several Lloyd iterations, deterministic from the seed.
 
     Args:
@@ -112,7 +112,7 @@ def kmeans(rows: GateRows, clusters: int, rng: int) -> Clustering:
     return min(found, key=lambda each: each.inertia)
 
 
-def _starts(rows: GateRows, clusters: int, random: np.random.Generator) -> np.ndarray:
+def _starts(rows: _GateRows, clusters: int, random: np.random.Generator) -> np.ndarray:
     """Draw rows as centroids: the farther from those drawn, the likelier; the best of a few."""
     share = rows.weights / rows.weights.sum()
     chosen = [int(random.choice(len(share), p=share))]
@@ -128,7 +128,7 @@ def _starts(rows: GateRows, clusters: int, random: np.random.Generator) -> np.nd
     return rows.values[chosen]
 
 
-def _lloyd(rows: GateRows, centroids: np.ndarray) -> Clustering:
+def _lloyd(rows: _GateRows, centroids: np.ndarray) -> Clustering:
     labels = np.full(len(rows.values), -1)
     for _ in range(_ROUNDS):
         before, distances = labels, _squared_distances(rows.values, centroids)
@@ -152,7 +152,7 @@ def _fill_empty(labels: np.ndarray, distances: np.ndarray, clusters: int) -> Non
         distances[far, empty] = 0.0
 
 
-def _means(rows: GateRows, labels: np.ndarray, clusters: int) -> np.ndarray:
+def _means(rows: _GateRows, labels: np.ndarray, clusters: int) -> np.ndarray:
     belongs = np.zeros((clusters, len(labels)))
     belongs[labels, np.arange(len(labels))] = rows.weights
     return (belongs @ rows.values) / belongs.sum(axis=1)[:, None]
@@ -169,7 +169,7 @@ def _squared_distances(rows: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     return np.maximum(squares - 2 * rows @ centroids.T, 0.0)
 
 
-def chosen(rows: GateRows, most: int, rng: int) -> tuple[Clustering, dict[int, float]]:
+def chosen(rows: _GateRows, most: int, rng: int) -> tuple[Clustering, dict[int, float]]:
     """Cluster rows with as many clusters, from two on, as the mean silhouette prefers.
 
     Args:

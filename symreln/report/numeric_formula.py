@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Size beyond which float64 has no room for the square of a number.
 _LARGEST = Fraction(10) ** 150
+#: Beyond it an integer is no number of a library's.
+_LARGEST_INTEGER = 2**63 - 1
 
 
 class NumericFormula:
@@ -102,9 +104,22 @@ class NumericFormula:
     @cached_property
     def _function(self) -> Callable[..., Any]:
         symbols = [TIME, *(each.symbol for each in self.letters)]
-        return sp.lambdify(symbols, self._evaluated, "numpy")
+        return sp.lambdify(symbols, in_floats(self._evaluated), "numpy")
 
 
 def has_room(value: float | Fraction | None) -> bool:
     """Whether float64 has room for a number, its square and their inverses; also for none."""
     return not value or 1 / _LARGEST <= abs(Fraction(value)) <= _LARGEST
+
+
+def in_floats(expr: Any) -> Any:
+    """Return an expression with floats for what no library has: long integers, ln 2."""
+    parts: Any = sp.preorder_traversal(expr)
+    values = {
+        each: each.evalf(17)
+        for each in parts
+        if (each.is_Function and each.is_number)
+        or (each.is_Rational and max(abs(each.p), each.q) > _LARGEST_INTEGER)
+    }
+    given = {each: value for each, value in values.items() if value.is_Float}
+    return expr.xreplace(given) if given else expr

@@ -29,13 +29,11 @@ from symreln.claims.formulas import (
 from symreln.errors import InputError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
-from symreln.report.numeric_formula import NumericFormula, has_room
+from symreln.report.numeric_formula import NumericFormula, has_room, in_floats
 from symreln.specs.finding import nearest, shown
 
 Library = Literal["numpy", "jax", "torch"]
 
-#: Beyond it an integer is no number of a library's.
-_LARGEST_INTEGER = 2**63 - 1
 #: Characters of a function's arguments that stand on one line.
 _WIDTH = 80
 #: A docstring's lines are those that are given.
@@ -87,22 +85,9 @@ class _PythonPrinter(NumPyPrinter):
 def _statements(exprs: Iterable[Any], printer: Any) -> tuple[list[str], list[str]]:
     """Return statements of what occurs in expressions more than once, and these as text."""
     names = sp.numbered_symbols("_x")
-    parts, left = sp.cse(list(map(_in_floats, exprs)), symbols=names, order="none")
+    parts, left = sp.cse(list(map(in_floats, exprs)), symbols=names, order="none")
     named = [f"{name} = {printer.doprint(part)}" for name, part in parts]
     return named, list(map(printer.doprint, left))
-
-
-def _in_floats(expr: Any) -> Any:
-    """Return an expression with floats for what no library has: long integers, ln 2."""
-    parts: Any = sp.preorder_traversal(expr)
-    values = {
-        each: each.evalf(17)
-        for each in parts
-        if (each.is_Function and each.is_number)
-        or (each.is_Rational and max(abs(each.p), each.q) > _LARGEST_INTEGER)
-    }
-    given = {each: value for each, value in values.items() if value.is_Float}
-    return expr.xreplace(given) if given else expr
 
 
 @record

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 import symreln as sr
 from symreln.gating import algorithm_one
-from symreln.gating.clustering import DRAWN, GateRows, distinct_rows, kmeans, silhouette
+from symreln.gating.clustering import DRAWN, distinct_rows, kmeans, silhouette
 from symreln.gating.replay import replay_errors, taken_gates
 from tests.gating.planted import planted, trained_network
 from tests.own_specs import own, path
@@ -40,9 +40,7 @@ def test_weights_stand_for_equal_rows_and_no_partition_is_better(seed: int) -> N
     values = np.random.default_rng(seed).random((8, 2)).round(3)
     tried = (np.array(labels) for labels in product(range(3), repeat=8))
     best = min(inertia(values, labels) for labels in tried if len(set(labels.tolist())) == 3)
-    assert kmeans(GateRows(values=values, weights=np.ones(8)), 3, 0).inertia == pytest.approx(
-        best, abs=1e-12
-    )
+    assert kmeans(distinct_rows(values, np.ones(8)), 3, 0).inertia == pytest.approx(best, abs=1e-12)
 
 
 def test_silhouette_is_rousseeuws() -> None:
