@@ -206,12 +206,8 @@ def _mutate(holder: Any, path: tuple, random: Random) -> str:
         holder[key] = random.choice([item for item in choices if _differs(item, old)])
     else:
         holder[key] = changed(old, random)
-    new = str(holder[key])[:40] if _has(holder, key) else ""
+    new = "" if kind == "delete" else str(holder[key])[:40]
     return f"{kind} {path}: {str(old)[:40]} -> {new}"
-
-
-def _has(holder: Any, key: Any) -> bool:
-    return key in holder if isinstance(holder, dict) else key < len(holder)
 
 
 def _differs(a: Any, b: Any) -> bool:

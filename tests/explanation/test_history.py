@@ -100,11 +100,7 @@ WRONG: tuple[tuple[str, Any, str], ...] = (
     ("steps-twice", but(steps=[0, 10, 10, 30]), r"10 after 10; .* Keep one checkpoint of each"),
     ("steps-two-runs", but(steps=[0, 10, 0, 10]), r"found 0 after 10; .* of two runs, keep"),
     ("steps-short", but(steps=[0, 10, 20]), r"W1: found 4 checkpoints \(shape \(4, 5, 3\)\)"),
-    (
-        "steps-text",
-        but(steps=["0", "1", "2", "3"]),
-        r"steps: found entries of type <U1; expected r",
-    ),
+    ("steps-text", but(steps=[*"0123"]), r"steps: found entries of type <U1; expected real"),
     ("steps-true", but(steps=np.arange(4) > 1), r"steps: found entries of type bool; expected"),
     ("steps-number", but(steps=30), r"steps: found the shape \(\); expected the axes \(T,\)"),
     ("steps-column", but(steps=np.arange(4)[:, None]), r"steps: found the shape \(4, 1\)"),
@@ -330,18 +326,23 @@ def same(history: History, arrays: Arrays):
     check_history(history, history.inputs - history.biased, history.outputs)
 
 
-def forms(arrays: Arrays, folder: Path) -> list[Any]:
-    """Write a history in every form."""
-    found: list[Any] = [arrays, {name: array.tolist() for name, array in arrays.items()}]
-    for name, packed in (("stored", False), ("packed", True)):
-        found.append(folder / f"{name}.npz")
-        found[-1].write_bytes(npz(arrays, packed=packed))
+def files(arrays: Arrays, folder: Path) -> list[Any]:
+    """Write a history as files of every form."""
+    found: list[Any] = [folder / "stored.npz", folder / "packed.npz"]
+    for path, packed in zip(found, (False, True), strict=True):
+        path.write_bytes(npz(arrays, packed=packed))
     if find_spec("safetensors"):
         from safetensors.numpy import save_file
 
         found.append(str(folder / "history.safetensors"))
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, found[-1])
     return found
+
+
+def forms(arrays: Arrays, folder: Path) -> list[Any]:
+    """Return a history in every form."""
+    lists = {name: array.tolist() for name, array in arrays.items()}
+    return [arrays, lists, *files(arrays, folder)]
 
 
 @given(
@@ -433,30 +434,18 @@ def test_a_byte_that_changed_is_seen(tmp_path_factory: Any, at: int, change: int
     same(history, recorded())  # dates, for example, are not looked at
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_large_file_is_read_a_checkpoint_at_a_time(tmp_path: Path, packed: bool):
+def test_a_large_file_is_read_a_checkpoint_at_a_time(tmp_path: Path):
     rng = np.random.default_rng(0)
     arrays = recorded(count=100, hidden=200, n_x=800) | {"b1": np.zeros((100, 200), np.float32)}
     row = rng.normal(size=(1, 200, 800)).astype(np.float32)
     arrays["W1"] = row * 2.0 ** -np.arange(100, dtype=np.float32)[:, None, None]  # 64 MB
-    for source in forms_of_size(arrays, tmp_path, packed=packed):
+    for source in files(arrays, tmp_path):
         tracemalloc.start()
         history = read_history(source)
         assert np.array_equal(history.weights(57)[0][:, :-1], arrays["W1"][57])
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 10e6, source
-
-
-def forms_of_size(arrays: Arrays, folder: Path, *, packed: bool) -> list[Path]:
-    found = [folder / "large.npz"]
-    (np.savez_compressed if packed else np.savez)(found[0], **arrays)
-    if find_spec("safetensors") and not packed:
-        from safetensors.numpy import save_file
-
-        found.append(folder / "large.safetensors")
-        save_file(arrays, found[-1])
-    return found
 
 
 # -- against a dataset -----------------------------------------------------------------------------
@@ -468,12 +457,7 @@ def forms_of_size(arrays: Arrays, folder: Path, *, packed: bool) -> list[Path]:
         (but(), 4, 2, r"W1: found 3 inputs of 5 units; expected 4, .* a column of ones\? Leave"),
         (unbiased(), 4, 2, r"W1: found 3 inputs of 5 units; expected 4, .* Is a bias missing\?"),
         (unbiased(), 2, 2, r"found 3 inputs of 5 units; expected 2, .* b1 = W1\[:, :, -1\] and"),
-        (
-            but(),
-            2,
-            2,
-            r"found 3 inputs of 5 units; expected 2, .* Has W1 a column of biases beside",
-        ),
+        (but(), 2, 2, r"3 inputs of 5 units; expected 2, .* Has W1 a column of biases beside"),
         (but(), 7, 2, r"found 3 inputs of 5 units; expected 7, .* Give the data that it was"),
         (but(), 3, 1, r"W2: found 2 outputs; expected 1, as many as the dataset has\. Targets"),
         (
