@@ -88,6 +88,8 @@ def checks_text(derivation: Derivation) -> str:
     A disproved one is no failure: it is the proof that a property does not hold.
     """
     outcomes = [step.outcome for step in derivation.steps]
+    if not outcomes:
+        return "the lines of the derivation alone"
     others = {Truth.REFUTED: "disproved", Truth.UNDECIDED: "undecided"}
     rest = [f"{outcomes.count(x)} {word}" for x, word in others.items() if x in outcomes]
     counted = f"{outcomes.count(Truth.PROVEN)} of {len(outcomes)} proven"

@@ -17,8 +17,8 @@ def test_sizes_that_are_symbols_are_among_the_declared_parameters():
     )
     derivation = sr.derive(spec)
     text = derivation.to_latex(full=True)
-    assert r"$C$, the number of contexts: $2 \leq C$, 3 in all sections but" in text
-    assert r"$n$, the number of items: $2 \leq n$, 4 in all sections but" in text
+    assert r"$C$, the number of contexts: $2 \leq C$, 3 where a formula does not" in text
+    assert r"$n$, the number of items: $2 \leq n$, 4 where a formula does not" in text
     assert "{context}" not in text.replace(r"\{", "{").replace(r"\}", "}")
     assert "one for each context" in text
 

@@ -77,7 +77,8 @@ def _checks(derivation: Derivation) -> Iterator[Block]:
         for step in derivation.steps
     )
     table = Table(header=("step", "claim", "check", "outcome"), rows=rows, alignment="pppl")
-    yield Details(summary=f"What was checked: {checks_text(derivation)}", blocks=(table,))
+    if rows:
+        yield Details(summary=f"What was checked: {checks_text(derivation)}", blocks=(table,))
 
 
 def _in_two_columns(rows: list[tuple[Content, ...]]) -> Table:

@@ -112,7 +112,7 @@ def _parameters(spec: Spec) -> Items:
     sizes = [
         phrase(
             f"${symbol_latex(size.name)}$, the number of {size.option}: ${_range(size)}$, "
-            f"{size.value} in all sections but the one for every size."
+            f"{size.value} where a formula does not name it."
         )
         for size in spec.sizes
     ]
