@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import few
 from symreln.claims.constants import Constant, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.equilibria import mode_system
@@ -291,15 +292,28 @@ def closed_curves(
     flow: bool = False,
     factors: Mapping[str, Fraction] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the closed form of every mode that learns, by label; arguments as closed_forms."""
+    """Return the closed form of every mode that learns, by label; arguments as closed_forms.
+
+    Raises:
+        InputError: One has no value at these times.
+    """
     start = None if strength0 is None else Start(strength0=Fraction(strength0))
     laws = ModeLaws.of(derivation, start=start, flow=flow, factors=factors)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
-    return {
+    curves = {
         label: found.law.strengths(grid) * (counts.get(label, 1) > 0)
         for label, found in laws.items()
     }
+    lost = [label for label, curve in curves.items() if np.isnan(curve).any()]
+    if lost:
+        msg = (
+            f"network.learning_rate: a step of gradient descent takes more off the weights of "
+            f"{few(lost)} than there is, so that the closed form has no value. Lower it, or "
+            "network.weight_decay"
+        )
+        raise InputError(msg)
+    return curves
 
 
 def loss_of_modes(
