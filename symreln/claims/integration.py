@@ -72,7 +72,7 @@ def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
         phases=tuple(_gated_data(phase) for _, phase in derivation.phases),
         switches=derivation.spec.switches,
         tau=float(derivation.tau or 1),
-        gram_scale=_gram_scale(derivation),
+        gram_scale=gram_scale(derivation),
         weight_decay=float(derivation.known.weight_decay),
     )
 
@@ -105,7 +105,7 @@ def _gated_data(derivation: Derivation) -> GatedData:
     )
 
 
-def _gram_scale(derivation: Derivation) -> float:
+def gram_scale(derivation: Derivation) -> float:
     """Return g of Q Qᵀ = g I at the start, from which a balanced mode starts at g/2."""
     if derivation.given_start is None:
         return float(derivation.known.gram_scale)

@@ -18,7 +18,13 @@ from symreln.claims.constants import Constant, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction, in_phase
 from symreln.claims.equilibria import mode_system
 from symreln.claims.head_start import ModeLaws, are_followed
-from symreln.claims.integration import check_range, coupled_matrices, gate_floats, network_of
+from symreln.claims.integration import (
+    check_range,
+    coupled_matrices,
+    gate_floats,
+    gram_scale,
+    network_of,
+)
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.narrow import check_decided, learned_counts, narrow_pathways
 from symreln.claims.probes import from_start, learning_modes, mode_bases
@@ -29,16 +35,15 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.laws.choice import plateau
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE
-from symreln.laws.law import Regime, Start
+from symreln.laws.law import Start
 from symreln.specs.arguments import float_times
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes, GatedData
-    from symreln.specs.spec import NetworkSpec
+    from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 
 #: Relaxation of outputs a step at the start, above which neither gradient descent nor the flow is
 #: followed.
@@ -108,7 +113,7 @@ def predict(
             "the closed forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
-    derivation.ask(matrices_of)  # before closed forms: it refuses what float64 has no room for
+    derivation.ask(check_descent)
     found = closed_forms(derivation, grid, factors=factors) if judged_only else None
     if found is not None:
         return found
@@ -196,7 +201,7 @@ def predict_training(
     if found.judged == "effective" or narrow:
         return found  # the one is in steps
     if judged_only and found.judged == "closed":
-        derivation.ask(matrices_of)  # which refuses what training would diverge at
+        derivation.ask(check_descent)
         return found
     if found.closed_loss is found.reduced:
         closed = {curve.label: curve.closed for curve in found.modes if curve.closed is not None}
@@ -433,34 +438,39 @@ def matrices_of(derivation: Derivation) -> CoupledMatrices:
             "gives up at a switch is not derived. Raise network.hidden"
         )
         raise NotSupportedError(msg)
-    matrices, network = coupled_matrices(derivation), network_of(derivation.spec)
-    check_step_size(network, matrices.rate)
-    _check_start(network, matrices.phases, matrices.tau)
-    return matrices
+    derivation.ask(check_descent)
+    return coupled_matrices(derivation)
 
 
-def _check_start(network: NetworkSpec, phases: Iterable[GatedData], tau: float) -> None:
-    """Refuse initial weights from which no prediction comes back.
+def check_descent(derivation: Derivation) -> None:
+    """Refuse what gradient descent would diverge at, before it is predicted; ask for it.
 
-    At the start outputs relax with the rate g λ/τ, g the Gram scale of the initial weights and λ
-    the largest eigenvalue of Σ^x. The flow stays as stiff as that, and steps of gradient descent,
-    which may recover from a rate a little above 2, diverge.
+    Modes relax to their plateaus with 2 s/τ, s at most the largest singular value of what a pathway
+    sees of the whole targets. At the start outputs relax with the rate g λ/τ, g the Gram scale of
+    the initial weights and λ the largest eigenvalue of Σ^x. The flow stays as stiff as that, and
+    steps of gradient descent, which may recover from a rate a little above 2, diverge.
 
     Args:
-        network: Whose weights they are.
-        phases: What pathways see, F/sqrt(P), with the gates of every phase.
-        tau: Time constant in steps.
+        derivation: Without free parameters, with a network of two layers.
 
     Raises:
-        InputError: The rate is beyond ``_STIFFEST``.
+        InputError: The first rate is 2 or more, the second one is beyond ``_STIFFEST``, or float64
+            has no room for the data.
     """
-    norm = max(
-        (largest_singular_value(each) for data in phases for each in data.features), default=0.0
-    )
-    rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
+    check_range(derivation)
+    network, tau = network_of(derivation.spec), float(derivation.tau or 1)
+    targets = derivation.stages[0].pathways[0].effective.goal
+    pathways = [path.effective for _, phase in derivation.phases for path in phase.pathways]
+    seen = [each for each in pathways if each.image is None]
+    drives = (each.masked(targets.correlated(each.features)).to_numpy() for each in seen)
+    check_step_size(network, 2 * max(float(np.linalg.norm(drive, 2)) for drive in drives) / tau)
+    widest = max(largest_singular_value(each.sigma_x.to_numpy()) for each in seen)
+    rate = gram_scale(derivation) / tau * widest
     if not rate < _STIFFEST:
+        given = derivation.given_start
+        name, value = ("init_std", network.init_std) if given is None else ("strength0", given)
         msg = (
-            f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
+            f"network.{name}: {float(value):.4g} makes gradient descent diverge on "
             f"these data (at the start outputs relax by {rate:.3g} a step, 2 is the limit). Lower "
             "it, or the learning rate"
         )

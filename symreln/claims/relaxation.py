@@ -23,7 +23,6 @@ from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.laws.coupled_matrices import SparseArray
     from symreln.specs.spec import NetworkSpec
 
 _BITS = 64
@@ -102,13 +101,13 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
         raise InputError(msg)
 
 
-def largest_singular_value(matrix: SparseArray) -> float:
+def largest_singular_value(matrix: np.ndarray) -> float:
     """Return the largest singular value, or a lower bound of it where the matrix is large."""
-    if matrix.nnz and matrix.shape[0] * matrix.shape[1] <= _DENSE:
-        return float(np.linalg.norm(matrix.toarray(), 2))
+    if 0 < matrix.size <= _DENSE:
+        return float(np.linalg.norm(matrix, 2))
     # Each power step can only raise |A v| of the unit vector v; no data are built against this v.
     v = np.random.default_rng(0).normal(size=matrix.shape[1])
-    for _ in range(20 * bool(matrix.nnz)):
-        v = matrix.T @ (matrix @ v)
+    for side in (matrix, matrix.T) * (20 * bool(matrix.any())):
+        v = side @ v
         v = v / np.linalg.norm(v)
     return float(np.linalg.norm(matrix @ v))

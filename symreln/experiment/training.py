@@ -357,5 +357,5 @@ def check_trainable(spec: Spec) -> None:
         if not pathway.boundary:  # it sees less than its gate lets through
             features = inputs[list(pathway.inputs)] * gate_floats(pathway)[None, :]
             seen = targets[list(pathway.outputs)] @ features.tocsr().T / samples
-            largest = max(largest, largest_singular_value(seen.tocsr()))
+            largest = max(largest, largest_singular_value(seen.toarray()))
     check_step_size(network, 2 * largest / float(network.tau(samples)))

@@ -164,11 +164,6 @@ class CoupledMatrices:
         start = [self.gram_scale * gram for gram in begin]
         return BlockFlow(self._couplings, self.tau, start, self.switches)
 
-    @property
-    def rate(self) -> float:
-        """Largest rate with which a mode of any phase relaxes to its plateau, 2 s/tau."""
-        return max(coupling.rate for coupling in self._couplings) / self.tau
-
     def trajectory(
         self,
         times: np.ndarray,
