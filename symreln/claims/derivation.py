@@ -335,7 +335,7 @@ class Derivation(Asked):
     @property
     def closed(self) -> bool:
         """Whether every mode has a closed form."""
-        return self.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+        return self.verdict.level.closes
 
     @property
     def by_edges(self) -> bool:

@@ -39,7 +39,6 @@ from symreln.exact.domain import variables
 from symreln.exact.factoring import factors
 from symreln.exact.scalar import Scalar, cleared, factored, spelled
 from symreln.verdict.coincidence import meeting, norm
-from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
@@ -386,7 +385,7 @@ def _of_stage(
             yield each.polynomial, _consequence(stage, group, each)
     bottom = _Condition(stage.final_loss.denominator, _Effect.LIMIT)
     yield bottom.polynomial, _consequence(stage, stage.pathways, bottom)
-    if stage.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+    if not stage.verdict.level.closes:
         undecided.append(
             "whether the loss that is left jumps where features of several pathways become "
             f"dependent (stage {stage.stage})"

@@ -25,7 +25,9 @@ from symreln.claims.derivation import (
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import JointSpectrum, ModeClass
 from symreln.laws.law import HEAD_START
+from symreln.networks.effective import EffectiveDataset
 
 _CONJUGATE = "it is one of several conjugate modes, or is driven by one"
 _SEVERAL = "several earlier modes drive it, each until its own half-time"
@@ -84,37 +86,44 @@ def some_driven(derivation: Derivation) -> bool:
     )
 
 
-def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]:
-    """Return what drives every mode of later stages that learns, by label.
+def drivers(
+    stages: Sequence[StageDerivation],
+    numbers: Sequence[int],
+    effective: Sequence[EffectiveDataset],
+    spectra: Sequence[JointSpectrum],
+) -> dict[str, Driver | str | None]:
+    """Return what drives every mode of a later stage that learns, by label.
 
     None where nothing does; a text where no formula says what it does, and why.
+
+    Args:
+        stages: Those before.
+        numbers: Of the later stage's pathways, in the spec.
+        effective: What they see.
+        spectra: Theirs.
     """
+    earlier = [_Earlier(pathway=p, mode=m) for s in stages for p in s.pathways for m in p.learning]
+    conjugate = any(each.is_conjugate for each in earlier)
+    # Of several earlier pathways a symmetric one is driven by other ones, with other labels.
+    alone = len({each.pathway.name for each in earlier}) <= 1
     found: dict[str, Driver | str | None] = {}
-    earlier: list[_Earlier] = []
-    for stage in stages:
-        conjugate = any(each.is_conjugate for each in earlier)
-        # Of several earlier pathways a symmetric one is driven by other ones, with other labels.
-        alone = len({each.pathway.name for each in earlier}) <= 1
-        own: dict[int, Sequence[Driver | str | None]] = {}
-        learning: list[_Earlier] = []
-        for pathway in stage.pathways:
-            modes, image = pathway.learning, pathway.effective.image
-            known = own.get(id(image.original)) if alone and image is not None else None
-            if known is None:
-                if earlier and not conjugate:
-                    sources = _sources(pathway, earlier)
-                    known = [_driver(pathway, mode, *sources) for mode in modes]
-                else:
-                    known = [_CONJUGATE if conjugate else None for _ in modes]
-            own[id(pathway.effective)] = known
-            found |= zip((mode.label for mode in modes), known, strict=True)
-            learning += [_Earlier(pathway=pathway, mode=mode) for mode in modes]
-        earlier += learning
+    own: dict[int, Sequence[Driver | str | None]] = {}
+    for number, seen, spectrum in zip(numbers, effective, spectra, strict=True):
+        known = own.get(id(seen.image.original)) if alone and seen.image is not None else None
+        classes = [mode.mode_class for mode in spectrum.modes if not mode.is_null]
+        if conjugate:
+            known = [_CONJUGATE] * len(classes)
+        elif known is None:
+            sources = _sources(seen, earlier)
+            known = [_driver(each, *sources) for each in classes]
+        own[id(seen)] = known
+        # Null modes are the last ones.
+        found |= {f"pi_{number}_{place}": each for place, each in enumerate(known, start=1)}
     return found
 
 
 def _sources(
-    target: PathwayDerivation, earlier: Sequence[_Earlier]
+    seen: EffectiveDataset, earlier: Sequence[_Earlier]
 ) -> tuple[ExactMatrix, list[_Drive], ExactMatrix]:
     """Return what a later pathway sees, outputs written as sums of the columns of all of it.
 
@@ -122,7 +131,6 @@ def _sources(
         Its Sigma^{yx}, what earlier modes add to it, and products of the columns: an output is 0
         where these make it 0.
     """
-    seen = target.effective
     numbers = {each.pathway.number: each.pathway.effective for each in earlier}
     written = [seen.sigma_yx, *(seen.masked(each.sigma_yx) for each in numbers.values())]
     ends = [0, *accumulate(each.shape[1] for each in written)]
@@ -137,13 +145,8 @@ def _sources(
 
 
 def _driver(
-    pathway: PathwayDerivation,
-    mode: ModeDerivation,
-    own: ExactMatrix,
-    drives: Sequence[_Drive],
-    metric: ExactMatrix,
+    found: ModeClass, own: ExactMatrix, drives: Sequence[_Drive], metric: ExactMatrix
 ) -> Driver | str | None:
-    found = pathway.spectrum.classes[mode.class_index]
     inner = found.generators
     outer = metric @ (own @ inner)
     reaching = [

@@ -222,7 +222,7 @@ def reach_least_loss(derivation: Derivation) -> bool:
 
 
 def _reaches_least_loss(stage: StageDerivation) -> bool:
-    if stage.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+    if not stage.verdict.level.closes:
         return True
     learned = stage.verdict.converged
     reached = all(error.is_zero for error in plateau_errors(learned))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field, replace
 
 from symreln.base.progress import phase
@@ -19,7 +19,7 @@ from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.laws.choice import choose, printed
-from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Law, Regime
+from symreln.laws.law import PLAIN, Law, Regime
 from symreln.networks.effective import EffectiveDataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.networks.targets import Targets
@@ -73,6 +73,7 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
         stages_of = [1 if joint else pathway.stage for pathway in spec.pathways]
         search = SymmetrySearch(spec.dataset, spec.pathways, stages_of)
     stages: list[StageDerivation] = []
+    driven: dict[str, Driver | str | None] = {}
     for stage in spec.stages:
         numbers = [n for n, path in enumerate(spec.pathways, 1) if joint or path.stage == stage]
         symmetry = StageSymmetry([number - 1 for number in numbers], search)
@@ -81,52 +82,30 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
             verdict = verdict.with_edges(spec.sharing, lambda: spec.edges)
-        spectra = verdict.spectra
         left = _converged(goal, effective, verdict)
+        if stages:
+            driven |= drivers(stages, numbers, effective, verdict.spectra)
         stages.append(
             StageDerivation(
                 stage=stage,
-                pathways=_pathways(numbers, effective, spectra, verdict, spec),
+                pathways=_pathways(numbers, effective, verdict, spec, driven),
                 verdict=verdict,
                 initial_loss=goal.half_power,
                 final_loss=left.half_power,
             )
         )
         goal = left
-    driven = drivers(stages) if len(stages) > 1 else {}
+    whole = DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages))
+    seen = (tuple((p.effective, p.spectrum) for p in stage.pathways) for stage in stages)
     return Derivation(
         spec=spec,
-        stages=_starting(stages, driven) if driven else tuple(stages),
+        stages=tuple(stages),
         drivers=driven,
         search=search,
-        verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
-        loss_separates=_loss_separates(tuple(stages)),
+        verdict=whole,
+        loss_separates=whole.level.closes and stages_decouple(tuple(seen)),
         steps=(),
         later=tuple(derive_unchecked(spec.during(step)) for step in spec.switches),
-    )
-
-
-def _starting(
-    stages: Sequence[StageDerivation], driven: Mapping[str, Driver | str | None]
-) -> tuple[StageDerivation, ...]:
-    """Return stages whose undriven modes start where those of the first stage do."""
-    alone = {label for label, driver in driven.items() if driver is None}
-
-    def settled(mode: ModeDerivation) -> ModeDerivation:
-        law = mode.strength
-        if mode.label not in alone or law is None or law.strength0 != HEAD_START:
-            return mode
-        return replace(mode, strength=replace(law, strength0=STRENGTH0))
-
-    return tuple(
-        replace(
-            stage,
-            pathways=tuple(
-                replace(pathway, modes=tuple(map(settled, pathway.modes)))
-                for pathway in stage.pathways
-            ),
-        )
-        for stage in stages
     )
 
 
@@ -182,7 +161,7 @@ def _converged(
     verdict: StageVerdict,
 ) -> Targets:
     """Return what the converged stage leaves."""
-    if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+    if verdict.level.closes:
         return closed_residual(goal, verdict.converged)
     outputs = converged_outputs(goal, effective)
     return Targets(start=(goal.matrix - outputs).reduced())
@@ -191,12 +170,12 @@ def _converged(
 def _pathways(
     numbers: list[int],
     effective: tuple[EffectiveDataset, ...],
-    spectra: tuple[JointSpectrum, ...],
     verdict: StageVerdict,
     spec: Spec,
+    driven: Mapping[str, Driver | str | None],
 ) -> tuple[PathwayDerivation, ...]:
-    closed = verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
-    solver = _Solver(spec=spec, verdict=verdict, regime=Regime.of(spec, decoupled=closed))
+    regime, spectra = Regime.of(spec, decoupled=verdict.level.closes), verdict.spectra
+    solver = _Solver(spec=spec, verdict=verdict, regime=regime, driven=driven)
     return tuple(
         PathwayDerivation(
             number=number,
@@ -220,12 +199,14 @@ class _Solver:
         spec: The spec.
         verdict: Of the stage.
         regime: What is known of its modes.
+        driven: What drives those of a later stage while earlier ones learn, by label.
         solved: Closed forms by what they follow from: equal modes of several pathways share one.
     """
 
     spec: Spec
     verdict: StageVerdict
     regime: Regime
+    driven: Mapping[str, Driver | str | None]
     solved: dict[tuple, Law] = field(default_factory=dict)
 
     def mode(
@@ -278,7 +259,15 @@ class _Solver:
         # A number of degree > 2 is written as a constant with the mode's own index.
         name = "" if mode.s.is_radical and d_eff.is_radical else index
         mode_class, symbols = mode.mode_class, self.spec.symbols
-        key = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root, name)
+        later = self.driven.get(f"pi_{index}") is not None
+        key = (
+            mode_class.minpoly,
+            mode_class.eigenvalue,
+            d_eff.coefficients,
+            mode.root,
+            name,
+            later,
+        )
         if key not in self.solved:
             asymptote = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
             # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
@@ -290,7 +279,7 @@ class _Solver:
                 d_eff.to_sympy(symbols, f"d_{index}"),
                 asymptote=None if asymptote is None else asymptote.to_sympy(symbols),
                 null=mode.is_null,
-                later=self.verdict.stage != self.spec.stages[0],
+                later=later,
             )
         return self.solved[key]
 
@@ -311,13 +300,3 @@ class _Solver:
                 "every Sigma^x commutes with Sigma^yx^T Sigma^yx, as where inputs are white"
             )
             raise NotSupportedError(msg)
-
-
-def _loss_separates(stages: tuple[StageDerivation, ...]) -> bool:
-    """Return whether the strengths of all stages close and the loss is a sum over them."""
-    closed = all(
-        stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY) for stage in stages
-    )
-    return closed and stages_decouple(
-        tuple(tuple((p.effective, p.spectrum) for p in stage.pathways) for stage in stages)
-    )

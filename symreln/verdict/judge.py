@@ -58,6 +58,11 @@ class Level(Enum):
         """0 for the strongest level, 4 for the weakest."""
         return list(Level).index(self)
 
+    @property
+    def closes(self) -> bool:
+        """Whether every mode has a closed form."""
+        return self in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+
 
 @record
 class StageVerdict:

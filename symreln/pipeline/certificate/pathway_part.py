@@ -113,7 +113,7 @@ def _keeps(symmetry: Symmetry, stage: StageDerivation, maps: tuple[ExactMatrix, 
 
 
 def _closed(stage: StageDerivation) -> bool:
-    return stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
+    return stage.verdict.level.closes
 
 
 def _maps(stage: StageDerivation) -> Maps:
