@@ -11,24 +11,10 @@ from tests.campaigns.random_specs import random_tables, toml_of, varied_tables
 from tests.campaigns.work_on_spec import work_on
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        2306,
-        101427,
-        100019,
-        100591,
-        253,
-        402048,
-        402702,
-        402577,
-        602831,
-        701921,
-        800027,
-        2100018,
-        2200283,
-    ],
-)
+@pytest.mark.parametrize("seed", [
+    2306, 101427, 100019, 100591, 253, 402048, 402702, 402577, 602831, 701921, 800027, 2100018,
+    2200283,
+])  # fmt: skip
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
 
