@@ -169,9 +169,8 @@ def _check_quotients(formulas: Formulas) -> None:
     """Raise where a strength, or the loss, is 0/0 or 0·∞ at the declared values."""
     for name, each in formulas.items():
         letters = formulas.of(name)
-        if any(letter.value is None for letter in letters):
-            continue
-        if each.learned is not None:
+        known = all(letter.value is not None for letter in letters)
+        if known and each.learned is not None and each.learned[0]:
             quotients = _strength(each.learned) + 1 / each.learned[1].d
             NumericFormula(replace(each, evaluated=quotients), letters)(0)
 
