@@ -92,29 +92,23 @@ class _Printer(LatexPrinter):
         """Return a product, or what is left of one, in the form that was chosen."""
         if isinstance(form, JoinedRoot):
             return self.doprint(form)
-        if self.slashed:
-            return self._print_slashed(form)
         if form.is_Mul and form.could_extract_minus_sign():
             # Here, since SymPy's own minus would bring its order back.
             return "- " + self._print_product(_arranged(_negated(form)))
-        for root in (f for f in form.args if isinstance(f, JoinedRoot)):
-            share = form / root
-            if _is_fraction(share) and _is_fraction(root.args[0]):
-                return f"{self.doprint(share)} {self.doprint(root)}"
+        if self.slashed:
+            return self._print_slashed(form)
         return self._beside(form) or super()._print_Mul(form)
 
     def _beside(self, form: Any) -> str:
-        """Return a fraction beside a logarithm or arc tangent of one, which is too high in it."""
+        """Return a fraction beside roots, logarithms and arc tangents of one, too high in it."""
         above, below = sp.fraction(form, exact=True)
-        high = [f for f in sp.Mul.make_args(above) if isinstance(f, sp.log | sp.atan)]
-        if len(high) != 1 or below is sp.S.One or below.has(sp.log, sp.atan):
-            return ""
-        function = self.doprint(high[0])
-        if r"\frac" not in function:
+        high = [f for f in sp.Mul.make_args(above) if isinstance(f, JoinedRoot | sp.log | sp.atan)]
+        shown = " ".join(map(self.doprint, high))
+        if r"\frac" not in shown or below is sp.S.One or below.has(*map(type, high)):
             return ""
         # Not the quotient: SymPy would multiply a number before a sum out.
-        rest = sp.Mul(*(f for f in form.args if f is not high[0]), evaluate=False)
-        return f"{super()._print_Mul(rest)} {function}"
+        rest = sp.Mul(*(f for f in form.args if f not in high), evaluate=False)
+        return f"{super()._print_Mul(rest)} {shown}"
 
     def _print__Weighted(self, expr: Any) -> str:
         weight, of = expr.args
@@ -149,11 +143,6 @@ class _Printer(LatexPrinter):
         top, bottom = sp.fraction(expr, exact=True)
         if bottom is sp.S.One:
             return super()._print_Mul(expr)
-        if top.could_extract_minus_sign() and not top.is_Add:
-            return "- " + self._over(-top, bottom)
-        return self._over(top, bottom)
-
-    def _over(self, top: Any, bottom: Any) -> str:
         above, below = self._bracketed(top), self.doprint(bottom)
         single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive) or _is_root(bottom)
         single = single or isinstance(bottom, sp.log)
@@ -248,10 +237,6 @@ def _falling(power: Any) -> Any:
     if number > 0 and any(factor.is_Symbol and factor.name == "t" for factor in others):
         number, mixed = -number, -mixed
     return sp.Mul(number, *others, mixed, evaluate=False)
-
-
-def _is_fraction(expr: Any) -> bool:
-    return sp.fraction(expr)[1] is not sp.S.One
 
 
 def _is_root(expr: Any) -> bool:

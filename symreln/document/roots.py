@@ -107,11 +107,9 @@ def over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
     if not total.is_Add or (total.free_symbols and not symbols):
         return None
     pairs = [term.as_coeff_Mul() for term in total.args]
-    if not all(number.is_Rational for number, _ in pairs):
+    if not all(n.is_Rational for n, _ in pairs) or sum(n.q > 1 for n, _ in pairs) < 2:
         return None
     bottom = sp.ilcm(*(number.q for number, _ in pairs))
-    if sum(number.q > 1 for number, _ in pairs) < 2:
-        return None
     if _has_minus(total):
         bottom = -bottom
     return sp.Rational(1, bottom), sp.Add(*(bottom * n * root for n, root in pairs))
@@ -157,18 +155,7 @@ def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
     forms = _forms(number)
     if not forms:
         return product
-    given = sp.Mul(*_marked(number))
-    return sp.Mul(*apart, min((given, *forms), key=lambda form: _ink(printed(form))))
-
-
-def _marked(product: Any) -> Iterator[Any]:
-    """Yield the factors; square roots of polynomials are marked, lest they are joined again."""
-    factors: tuple[Any, ...] = sp.Mul.make_args(product)
-    for factor in factors:
-        if _is_root(factor) and factor.free_symbols:
-            yield JoinedRoot(factor.base) ** (2 * factor.exp)
-        else:
-            yield factor
+    return sp.Mul(*apart, min((number, *forms), key=lambda form: _ink(printed(form))))
 
 
 @lru_cache(maxsize=256)
@@ -214,8 +201,7 @@ def _signed(product: Any) -> Any:
     """Return a product without a minus sign in front: that of -(C + 1)(u - 8) is (C + 1)(8 - u)."""
     number, factors = product.as_coeff_mul()
     unsure = [f for f in factors if f.is_Add and not f.is_nonnegative]
-    turned = next((f for f in unsure if f.could_extract_minus_sign()), None)
-    turned = turned or next(iter(unsure), None)
+    turned = min(unsure, key=lambda f: not f.could_extract_minus_sign(), default=None)
     if not number.is_negative or turned is None:
         return product
     return sp.Mul(-number, -turned, *(f for f in factors if f is not turned))
@@ -242,9 +228,7 @@ def _may_join(roots: list[Any]) -> bool:
 def _cancels(factor: Any, roots: list[Any]) -> bool:
     """Whether a positive factor has a polynomial in common with what is below a root."""
     base, power = factor.as_base_exp()
-    if not (power.is_Integer and base.is_positive and base.free_symbols):
-        return False
-    if not base.is_polynomial():
+    if not (power.is_Integer and base.is_positive and base.free_symbols and base.is_polynomial()):
         return False
     return any(
         root.base.is_polynomial() and bool(sp.gcd(base, root.base).free_symbols) for root in roots
