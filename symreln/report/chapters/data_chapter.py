@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from symreln.claims.derivation import Derivation, PathwayDerivation
 from symreln.claims.pathway_orbits import PathwayOrbit
@@ -72,27 +72,24 @@ def data_chapter(derivation: Derivation, notation: Notation) -> Section:
 def _pathway_table(derivation: Derivation) -> Table:
     """Return the pathways; gates of paths are those of their nodes, which the graph shows."""
     spec = derivation.spec
+    given = any(pathway.hidden is not None for pathway in spec.pathways)
     columns: list[tuple[Content, str, Callable[[PathwaySpec], Content]]] = [
         ("name", "l", lambda p: p.name),
-        ("gate", "l", lambda p: Code(_short(p.gate_text))),
+        *[("gate", "l", lambda p: Code(_short(p.gate_text)))] * (spec.graph is None),
         ("open samples", "r", lambda p: str(len(p.open_samples))),
         ("inputs", "l", lambda p: f"{_short(p.inputs_text)} ({len(p.inputs)})"),
         ("outputs", "l", lambda p: f"{_short(p.outputs_text)} ({len(p.outputs)})"),
         ("stage", "r", lambda p: str(p.stage)),
-        ("hidden units", "r", lambda p: str(p.hidden or "–")),
+        *[("hidden units", "r", lambda p: str(p.hidden or "–"))] * given,
     ]
-    left = {"gate"} if spec.graph is not None else set[str]()
-    if all(pathway.hidden is None for pathway in spec.pathways):
-        left.add("hidden units")
-    shown = [column for column in columns if column[0] not in left]
     return Table(
-        header=("pathway", *(name for name, _, _ in shown)),
+        header=("pathway", *(name for name, _, _ in columns)),
         rows=tuple(
-            (Math(str(number)), *(cell(pathway) for _, _, cell in shown))
+            (Math(str(number)), *(cell(pathway) for _, _, cell in columns))
             for number, pathway in enumerate(spec.pathways, start=1)
         ),
         caption=f"Pathways{derivation.until_text}.",
-        alignment="c" + "".join(mark for _, mark, _ in shown),
+        alignment="c" + "".join(mark for _, mark, _ in columns),
     )
 
 
@@ -138,47 +135,41 @@ def _short(text: str) -> str:
     return text if len(text) <= 36 else text[:35] + "…"
 
 
-def _correlations(derivation: Derivation) -> list[Block]:
+def _correlations(derivation: Derivation) -> Iterator[Block]:
     """Say which correlations pathways see; the matrices are folded."""
     pathways = derivation.spec.pathways
     gains = any(pathway.has_gains for pathway in pathways)
     boundary = any(pathway.boundary for pathway in pathways)
     seen = ", off what its boundary samples (/ in the gate) span" * boundary
-    blocks: list[Block] = [
-        say(
-            f"Pathway $p$ sees the inputs $X_p$ of its mask $I_p$ on its open samples{seen}, and 0 "
-            "elsewhere; $O_p$ masks its outputs"
-            + ", and a gain multiplies both" * gains
-            + ". The correlations that drive it are"
-        ),
-        equation(
-            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, O_p Y X_p^{\top}, \qquad "
-            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
-            r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
-            label="eq:correlations",
-        ),
-    ]
+    yield say(
+        f"Pathway $p$ sees the inputs $X_p$ of its mask $I_p$ on its open samples{seen}, and 0 "
+        "elsewhere; $O_p$ masks its outputs"
+        + ", and a gain multiplies both" * gains
+        + ". The correlations that drive it are"
+    )
+    yield equation(
+        r"\Sigma^{yx}(p) = \tfrac{1}{P}\, O_p Y X_p^{\top}, \qquad "
+        r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
+        r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
+        label="eq:correlations",
+    )
     if len(derivation.stages) > 1:
-        blocks.append(
-            say(
-                "For later stages $Y$ is what earlier stages leave once they have converged: the "
-                "targets less their orthogonal projection onto the gated inputs, which is exact."
-            )
+        yield say(
+            "For later stages $Y$ is what earlier stages leave once they have converged: the "
+            "targets less their orthogonal projection onto the gated inputs, which is exact."
         )
-    shown = [
-        (pathway, images, _pair(derivation, pathway)) for pathway, images in _shown(derivation)
-    ]
     matrices: list[Block] = []
-    if any(re.search(r"\bI\b|mathbf\{1", line) for *_, each in shown for line in each.lines):
-        said = r"In blocks $I$ is an identity matrix, and $\mathbf{1}$ a column of ones."
-        matrices.append(say(said))
-    for pathway, images, each in shown:
-        matrices.append(each)
+    for pathway, images in _shown(derivation):
+        matrices.append(_pair(derivation, pathway))
         if images:
             whose = PathwayOrbit(pathways=images).title
             text = f"A symmetry of the dataset maps pathway {pathway.number} to {whose}: their "
             matrices.append(prose(*typeset(f"{text}correlations are these, permuted.")))
-    return [*blocks, Details(summary="The correlation matrices", blocks=tuple(matrices))]
+    lines = (line for each in matrices if isinstance(each, Equation) for line in each.lines)
+    if any(re.search(r"\bI\b|mathbf\{1", line) for line in lines):
+        said = r"In blocks $I$ is an identity matrix, and $\mathbf{1}$ a column of ones."
+        matrices.insert(0, say(said))
+    yield Details(summary="The correlation matrices", blocks=tuple(matrices))
 
 
 def _shown(
@@ -260,23 +251,16 @@ def _block(
     matrix: ExactMatrix, rows: tuple[int, ...], columns: tuple[int, ...], notation: Notation
 ) -> str | None:
     """Return a block: 0, a multiple of I or of ones, or a sum of both; None where it is neither."""
-    ones = r"\mathbf{1}\mathbf{1}^{\top}" * (len(rows) * len(columns) > 1)
     block = matrix.select(rows=rows, columns=columns)
     if block.is_zero:
         return "0"
-    square = len(rows) == len(columns) > 1
-    on, off = block.entry(0, 0), block.entry(0, len(columns) - 1)
-    height, width = block.shape
-    down = [row for row in range(height) for _ in range(width)]
-    along = [column for _ in range(height) for column in range(width)]
-    full = ExactMatrix.from_entries(block.shape, down, along, [1] * len(down), 1, matrix.parameters)
-    plain = full.scale(off)
-    if (block - plain).is_zero:
-        return _times(off, notation, ones)
-    identity = ExactMatrix.identity(len(rows), matrix.parameters)
-    if not square or not (block - plain - identity.scale(on - off)).is_zero:
-        return None
-    parts = [(on - off, "I"), *([(off, ones)] if off != 0 else [])]
+    entries, square = block.rows(), len(rows) == len(columns) > 1
+    on, off = entries[0][0], entries[0][-1]
+    for row, own in enumerate(entries):
+        if any(x != (on if square and row == column else off) for column, x in enumerate(own)):
+            return None
+    ones = (off, r"\mathbf{1}\mathbf{1}^{\top}" * (block.shape != (1, 1)))
+    parts = [ones] if on == off else [(on - off, "I"), *([ones] if off != 0 else [])]
     return " + ".join(_times(each, notation, shape) for each, shape in parts).replace("+ -", "- ")
 
 
