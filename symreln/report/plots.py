@@ -6,7 +6,7 @@ import math
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -99,17 +99,10 @@ def still_sketches(derivation: Derivation) -> list[Sketch]:
         network, uses = shared.edges.graph, shared.edges.uses
         shown = {"network": network, "uses": [uses[place] for place in range(len(network.edges))]}
         sketches.append(Sketch(name="graph", function="network_figure.draw_network", shown=shown))
-    values = all(parameter.value is not None for parameter in derivation.spec.parameters)
-    if values and any(
-        not mode.is_null
-        for _, phase in derivation.ask(at_values).phases
-        for pathway in phase.pathways
-        for mode in pathway.modes
-    ):
+    if all(parameter.value is not None for parameter in derivation.spec.parameters):
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
-            numbers = derivation.ask(at_values)
-            sketches += _vectors(numbers)
+            sketches += _vectors(derivation.ask(at_values))
     return sketches
 
 
@@ -224,21 +217,18 @@ def _mode_curves(
     chosen = thinned(prediction.times)
     curves: dict[str, list[ModeCurve]] = {}
     for curve in prediction.modes:
-        found = curves.setdefault(curve.pathway, [])
-        if len(found) < MOST_CURVES:
-            found.append(curve)
-    times = prediction.times[chosen]
-    spans = {name: span for name, span in _spans(derivation).items() if name in curves}
+        curves.setdefault(curve.pathway, []).append(curve)
+    times, spans = prediction.times[chosen], _spans(derivation)
     strengths = {
         name: np.where(
-            (times >= begin) & (times < end),
-            [c.of(prediction.judged)[chosen] for c in curves[name]],
+            (times >= spans[name].begin) & (times < spans[name].end),
+            [c.of(prediction.judged)[chosen] for c in own[:MOST_CURVES]],
             np.nan,
         )
-        for name, (begin, end) in spans.items()
+        for name, own in curves.items()
     }
-    for place, group in enumerate(_coinciding(list(spans), strengths, _twins(derivation))):
-        own, drawn = curves[group[0]], strengths[group[0]]
+    for place, group in enumerate(_coinciding(strengths, spans)):
+        own, drawn = curves[group[0]][:MOST_CURVES], strengths[group[0]]
         style = line_style(place) | {"linewidth": 1.4}
         label, note = _shared_phase(group), _numbers([curves[name][0].label for name in group])
         for curve, strength in zip(own, drawn, strict=True):
@@ -314,23 +304,22 @@ def loss_panel(curves: Sequence[Curve]) -> Panel:
     return Panel(x=TIME, y=LOSS, curves=tuple(curves))
 
 
-def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:
-    """Return the first step and the end of the gates of every pathway in every phase, by name."""
+class _Span(NamedTuple):
+    """When the gates of a pathway hold, and the number of its group of those with equal modes."""
+
+    begin: float
+    end: float
+    group: int
+
+
+def _spans(derivation: Derivation) -> dict[str, _Span]:
+    """Return the span of every pathway in every phase, by name."""
     begins = [begin for begin, _ in derivation.phases]
     ends = [*map(float, begins[1:]), math.inf]
     return {
-        in_phase(pathway.name, begin): (begin, end)
+        in_phase(pathway.name, begin): _Span(begin, end, place)
         for (begin, phase), end in zip(derivation.phases, ends, strict=True)
-        for pathway in phase.pathways
-    }
-
-
-def _twins(derivation: Derivation) -> dict[str, int]:
-    """Number the groups of pathways with equal modes, phase by phase."""
-    groups = [(begin, group) for begin, phase in derivation.phases for group in mode_orbits(phase)]
-    return {
-        in_phase(pathway.name, begin): place
-        for place, (begin, group) in enumerate(groups)
+        for place, group in enumerate(mode_orbits(phase))
         for pathway in group.pathways
     }
 
@@ -344,30 +333,21 @@ def _shared_phase(names: list[str]) -> str:
     return short_list(names)
 
 
-def _coinciding(
-    names: list[str], strengths: dict[str, np.ndarray], twins: dict[str, int]
-) -> list[list[str]]:
+def _coinciding(strengths: dict[str, np.ndarray], spans: dict[str, _Span]) -> list[list[str]]:
     """Group the names whose curves cannot be told apart in print, or need not be."""
     greatest = max(float(np.nanmax(np.abs(v), initial=0.0)) for v in strengths.values())
     groups: list[list[str]] = []
-    for name in names:
-        mine = strengths[name]
+    for name, mine in strengths.items():
         for group in groups:
-            first = strengths[group[0]]
-            near = _SAME_MODES if twins[name] == twins[group[0]] else SAME
-            if first.shape == mine.shape and _apart(first, mine) <= near * greatest:
+            first, equal = strengths[group[0]], spans[group[0]] == spans[name]
+            near = (_SAME_MODES if equal else SAME) * greatest
+            same = first.shape == mine.shape
+            if same and np.allclose(first, mine, rtol=0, atol=near, equal_nan=True):
                 group.append(name)
                 break
         else:
             groups.append([name])
     return groups
-
-
-def _apart(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the largest distance of curves, infinite where one is drawn and the other is not."""
-    if (np.isnan(one) != np.isnan(other)).any():
-        return math.inf
-    return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
 def thinned(times: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
@@ -84,10 +85,10 @@ def _checks(derivation: Derivation) -> Iterator[Block]:
 def _in_two_columns(rows: list[tuple[Content, ...]]) -> Table:
     """Return (quantity, value) pairs, two on a row."""
     half = (len(rows) + 1) // 2
-    right = [*rows[half:], ("", "")]
+    pairs = zip_longest(rows[:half], rows[half:], fillvalue=("", ""))
     return Table(
         header=("quantity", "value", "quantity", "value"),
-        rows=tuple((*one, *other) for one, other in zip(rows[:half], right, strict=False)),
+        rows=tuple((*one, *other) for one, other in pairs),
         alignment="plpl",
     )
 
@@ -105,10 +106,8 @@ def _settings_of(
         shown = {key: getattr(spec.network, key) for key in _SETTINGS if key in spec.network.keys}
         shown["loss"] = f"{spec.network.loss} over samples, full batch"
         for key, value in shown.items():
-            yield (
-                _SETTINGS[key],
-                Code(written(value)) if isinstance(value, Fraction) else str(value),
-            )
+            told = Code(written(value)) if isinstance(value, Fraction) else str(value)
+            yield _SETTINGS[key], told
     if validation is not None:
         yield "units of a pathway of the GDLN", _pathway_units(validation)
         yield "seeds", f"{validation.seeds} of each kind, random streams from {validation.rng}"
@@ -132,25 +131,17 @@ def _pathway_units(validation: Validation) -> str:
     )
 
 
-def _constants_table(constants: Iterable[Constant]) -> list[Table]:
-    """Return every number that enters the prediction and is not in the spec."""
+def _constants_table(constants: Iterable[Constant]) -> Iterator[Table]:
+    """Yield every number that enters the prediction and is not in the spec, if there are any."""
     rows = tuple(
-        (
-            typeset(each.name),
-            each.cell,
-            Strong(each.source),
-            typeset(each.origin),
-        )
+        (typeset(each.name), each.cell, Strong(each.source), typeset(each.origin))
         for each in constants
     )
-    if not rows:
-        return []
-    return [
-        Table(
+    if rows:
+        yield Table(
             header=("constant", "value", "source", "from"),
             rows=rows,
             caption="Every number that enters formulas or judged curves and is not in the spec; "
             "those assumed or fitted are the free constants.",
             alignment="pllp",
         )
-    ]

@@ -194,18 +194,17 @@ def _shown(
 def _pair(derivation: Derivation, pathway: PathwayDerivation) -> Equation:
     """Return the two correlations of a pathway; where they are, if no blocks say them."""
     effective, n = pathway.effective, pathway.number
-    spec, dataset = derivation.spec, derivation.spec.dataset
+    dataset = derivation.spec.dataset
     inputs = _groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = _groups_of(range(dataset.n_y), dataset.output_groups)
-    rank = pathway.rank
     lines: list[str] = []
     for matrix, name, rows, more, end in (
-        (effective.sigma_yx, "yx", outputs, rf", \quad \text{{of rank }} {rank}", ","),
+        (effective.sigma_yx, "yx", outputs, rf", \quad \text{{of rank }} {pathway.rank}", ","),
         (effective.sigma_x, "x", inputs, "", "."),
     ):
         left, (height, width) = rf"\Sigma^{{{name}}}({n}) &", matrix.shape
         decimals = _in_decimals(matrix) if max(height, width) <= _LARGEST else None
-        shown = _describe(matrix, rows, inputs, Notation.of(spec))
+        shown = _describe(matrix, rows, inputs, Notation.of(derivation.spec))
         if decimals:
             lines += [f"{left}= {decimals[0]}{end}", f"& {decimals[1]}"]
         elif shown is not None and latex_width(shown) <= _WIDEST:
@@ -236,10 +235,9 @@ def _describe(
     if max(matrix.shape) <= _SMALL:
         return _matrix_latex(notation.entries(matrix))
     cells = [[_block(matrix, row, column, notation) for _, column in columns] for _, row in rows]
-    if any(cell is None for row in cells for cell in row):
+    if not all(map(all, cells)):
         return None
-    known = [[cell or "" for cell in row] for row in cells]
-    return known[0][0] if len(known) == len(known[0]) == 1 else _matrix_latex(known)
+    return cells[0][0] if len(cells) == len(cells[0]) == 1 else _matrix_latex(cells)
 
 
 def _matrix_latex(cells: Sequence[Sequence[str]]) -> str:
@@ -249,8 +247,8 @@ def _matrix_latex(cells: Sequence[Sequence[str]]) -> str:
 
 def _block(
     matrix: ExactMatrix, rows: tuple[int, ...], columns: tuple[int, ...], notation: Notation
-) -> str | None:
-    """Return a block: 0, a multiple of I or of ones, or a sum of both; None where it is neither."""
+) -> str:
+    """Return a block: 0, a multiple of I or of ones, or a sum of both; empty where it is none."""
     block = matrix.select(rows=rows, columns=columns)
     if block.is_zero:
         return "0"
@@ -258,17 +256,15 @@ def _block(
     on, off = entries[0][0], entries[0][-1]
     for row, own in enumerate(entries):
         if any(x != (on if square and row == column else off) for column, x in enumerate(own)):
-            return None
+            return ""
     ones = (off, r"\mathbf{1}\mathbf{1}^{\top}" * (block.shape != (1, 1)))
     parts = [ones] if on == off else [(on - off, "I"), *([ones] if off != 0 else [])]
     return " + ".join(_times(each, notation, shape) for each, shape in parts).replace("+ -", "- ")
 
 
 def _times(factor: Scalar, notation: Notation, shape: str) -> str:
-    if factor == 1 and shape:
-        return shape
-    if factor == -1 and shape:
-        return f"-{shape}"
+    if shape and factor in (1, -1):
+        return "-" * (factor == -1) + shape
     expr = factor.to_sympy(notation.symbols)
     printed = notation.latex(expr)
     if expr.is_Add and shape:

@@ -39,31 +39,28 @@ def spectrum_blocks(derivation: Derivation, notation: Notation) -> list[Block]:
     """
     others = [modes_table(derivation, [chosen], notation) for chosen in other_modes(derivation)]
     folded = [Details(summary="The other modes", blocks=tuple(others))] if others else []
-    numbers = _definitions(derivation, mode_orbits(derivation))
+    numbers = _definitions(derivation)
     return [*numbers, *folded, *_vector_blocks(derivation)]
 
 
-def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Block]:
+def _definitions(derivation: Derivation) -> Iterator[Block]:
     """Define the numbers that have no radical form: polynomial, which root, decimal."""
-    rows = [
+    rows = tuple(
         _definition(name, number, derivation.spec.values)
-        for group in groups
-        for mode in [m for m in group.first.modes if not m.is_null][:MOST_ROWS]
+        for group in mode_orbits(derivation)
+        for mode in group.learning[:MOST_ROWS]
         for name, number in _named(group, mode)
         if not number.is_radical
-    ]
-    if not rows:
-        return []
-    return [
-        Table(
+    )
+    if rows:
+        yield Table(
             header=("number", "is a root of", "which", "decimal"),
-            rows=tuple(rows),
+            rows=rows,
             caption="Numbers without a form in square roots, certified: real roots are counted "
             "upwards from 1. Polynomials that are not printed here are in derivation.json.",
             alignment="lprl",
             label=NUMBERS,
         )
-    ]
 
 
 def _named(group: PathwayOrbit, mode: ModeDerivation) -> list[tuple[str, AlgebraicNumber]]:
@@ -100,30 +97,30 @@ _DRAWN, _LINES = 3, 500
 _SIDES: tuple[tuple[Literal["outputs", "inputs"], str], ...] = (("outputs", "U"), ("inputs", "V"))
 
 
-def _vector_blocks(derivation: Derivation) -> list[Block]:
-    """Return what the modes of every pathway distinguish."""
+def _vector_blocks(derivation: Derivation) -> Iterator[Block]:
+    """Yield what the modes of every pathway distinguish."""
     groups = [group for group in mode_orbits(derivation) if group.learning]
     if not groups:
-        return []
+        return
     several = any(mode.multiplicity > 1 for group in groups for mode in group.learning)
     choice = several * (
         " Of a mode of several dimensions the columns are a choice, which keeps the symmetries of "
         "the data: any rotation of them is as good."
     )
-    figure = Figure(
+    yield say(
+        "What a mode distinguishes are its singular vectors: columns of $V$ over the inputs, of "
+        f"$U$ over the outputs.{choice} As exact matrices they are `derivation.pathways[i].u` and "
+        "`.v`."
+    )
+    yield Figure(
         name="vectors",
         caption="Singular vectors: rows of V are inputs, of U outputs; columns are modes by "
         "decreasing s. Blue is positive, red negative. derivation.json has those of all pathways.",
         alt="Heat maps of singular vectors.",
     )
-    words = say(
-        "What a mode distinguishes are its singular vectors: columns of $V$ over the inputs, of "
-        f"$U$ over the outputs.{choice} As exact matrices they are `derivation.pathways[i].u` and "
-        "`.v`."
-    )
     tables = tuple(table for group in groups for table in _tables(derivation, group))
-    folded = [Details(summary="Singular vectors as tables", blocks=tables)] if tables else []
-    return [words, *([figure] if drawn_vectors(derivation) else []), *folded]
+    if tables:
+        yield Details(summary="Singular vectors as tables", blocks=tables)
 
 
 def drawn_vectors(derivation: Derivation) -> list[list[PathwayOrbit]]:

@@ -47,9 +47,8 @@ class _Chosen:
 def first_modes(derivation: Derivation) -> list[_Chosen]:
     """Return the modes of the first page: all, or the fastest of every pathway."""
     groups = [group for group in mode_orbits(derivation) if group.learning]
-    if sum(len(group.learning) for group in groups) <= MOST_FIRST:
-        return [_Chosen(group, tuple(group.learning)) for group in groups]
-    each = max(1, MOST_FIRST // len(groups))
+    few = sum(len(group.learning) for group in groups) <= MOST_FIRST
+    each = MOST_FIRST if few else max(1, MOST_FIRST // len(groups))
     return [_Chosen(group, tuple(group.learning[:each])) for group in groups[:MOST_FIRST]]
 
 
@@ -69,8 +68,7 @@ def formulas_first(derivation: Derivation) -> list[_Chosen]:
     None where it has closed forms for every size: those at one size come later.
     """
     sizes = derivation.ask(rule_of("family"))
-    known = sizes is not None and sizes.complete
-    return [] if known else first_modes(derivation)
+    return [] if sizes is not None and sizes.complete else first_modes(derivation)
 
 
 def formulas_later(derivation: Derivation) -> list[_Chosen]:
@@ -238,9 +236,10 @@ def _caption(derivation: Derivation, shown: Sequence[_Chosen], label: str, timed
     """Say what is shown, what is left out, and what half-times hold for."""
     groups = [chosen.group for chosen in shown]
     content: list = ["Modes, by decreasing ", Math("s"), " in every pathway."]
-    if any(group.first.spectrum.commutes for group in groups):
-        content += _plateaus(derivation, groups)
-    if not all(group.first.spectrum.commutes for group in groups):
+    joint = [group for group in groups if group.first.spectrum.commutes]
+    if joint:
+        content += _plateaus(derivation, joint)
+    if len(joint) < len(groups):
         content.append(" Without a joint eigenbasis a mode has no eigenvalue d and no plateau.")
     nulls = [
         f"{n} of {_which(group)}"
@@ -268,15 +267,9 @@ def _which(group: PathwayOrbit) -> str:
 
 
 def _plateaus(derivation: Derivation, groups: Sequence[PathwayOrbit]) -> list:
-    """Say what the plateaus are."""
+    """Say what the plateaus are, of pathways with a joint eigenbasis."""
     shown = Math(plateaus_latex(groups, decay=derivation.known.lowers_plateaus))
-    open_ones = any(
-        mode.d_eff is None
-        for group in groups
-        if group.first.spectrum.commutes
-        for mode in group.learning
-    )
-    if open_ones:
+    if any(mode.d_eff is None for group in groups for mode in group.learning):
         return [" The plateau ", shown, " is that of the pathway alone; pathways couple."]
     return [" Plateaus are ", shown, "."]
 
@@ -300,17 +293,15 @@ def _timed(derivation: Derivation, shown: Sequence[_Chosen]) -> list:
 
 def _without_half_times(derivation: Derivation, shown: Sequence[_Chosen]) -> str:
     """Say why modes have no half-time."""
+    modes = [mode for chosen in shown for mode in chosen.modes]
     reasons: dict[str, list[str]] = {}
-    total = 0
-    for chosen in shown:
-        for mode in chosen.modes:
-            total += 1
-            found = _half_time(derivation, mode)
-            if found is not None and found.why:
-                reasons.setdefault(found.why, []).append(mode.label)
+    for mode in modes:
+        found = _half_time(derivation, mode)
+        if found is not None and found.why:
+            reasons.setdefault(found.why, []).append(mode.label)
     return "".join(
         f" No half-times: {why}."
-        if len(labels) == total
+        if len(labels) == len(modes)
         else f" No half-time of {', '.join(labels)}: {why}."
         for why, labels in reasons.items()
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -164,7 +165,7 @@ def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     """Yield the trajectories and the loss, or what is integrated in their place."""
     if derivation.closed:
         yield from formula_blocks(formulas_first(derivation), notation)
-        yield from _implicit_blocks(derivation)
+        yield from _implicit(derivation)
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
             yield prose(f"The closed forms{which} are in the full document and the JSON.")
@@ -192,17 +193,13 @@ def _formulas(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     yield _origins(derivation)
 
 
-def _implicit_blocks(derivation: Derivation) -> list[Block]:
+def _implicit(derivation: Derivation) -> Iterator[Block]:
     """Say what T is, where the time is a function of the strength."""
     modes = (mode for pathway in derivation.pathways for mode in pathway.modes if implicit(mode))
-    mode = next(modes, None)
-    if mode is None:
-        return []
-    assert isinstance(mode.strength, Depth)
-    return [
-        say(r"Here $\rho_0$ is the $\rho$ of $\pi_0$, and"),
-        equation(rf"T(\rho) = {to_latex(mode.strength.stage)}."),
-    ]
+    for mode in islice(modes, 1):
+        assert isinstance(mode.strength, Depth)
+        yield say(r"Here $\rho_0$ is the $\rho$ of $\pi_0$, and")
+        yield equation(rf"T(\rho) = {to_latex(mode.strength.stage)}.")
 
 
 def _winners(derivation: Derivation) -> Iterator[Block]:

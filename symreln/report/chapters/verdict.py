@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
@@ -14,7 +15,6 @@ from symreln.document.document_model import (
     Section,
     Table,
     Theorem,
-    prose,
 )
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, scalar_latex
@@ -27,16 +27,15 @@ MOST_LINES = 8
 
 def verdict_chapter(derivation: Derivation) -> Section:
     """Return the chapter on the verdict."""
-    blocks: list[Block] = [
+    blocks = (
         say(
             "Assumption 2.1.1 of [@Jarvis2025] asks that the correlations of the pathways be "
             "mutually diagonalisable. It is decided here by exact identities, stage by stage."
         ),
         *_LEMMA,
-    ]
-    for stage in derivation.stages:
-        blocks += _stage(derivation, stage)
-    return Section(title="Verdict and proof", blocks=tuple(blocks), label="sec:verdict")
+        *(block for stage in derivation.stages for block in _stage(derivation, stage)),
+    )
+    return Section(title="Verdict and proof", blocks=blocks, label="sec:verdict")
 
 
 #: When a joint basis exists, with its proof.
@@ -93,40 +92,29 @@ def _as_content(reason: str) -> Content:
     return tuple(content)
 
 
-def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
+def _proof(derivation: Derivation, stage: StageDerivation) -> Iterator[Block]:
     broken = [p for p in stage.pathways if not p.spectrum.commutes]
     count = len(stage.pathways)
-    blocks: list[Block] = [
-        say(
-            f"By [#thm:commute] it is enough to compute $[M, \\Sigma^{{x}}]$, exactly: of "
-            f"{count - len(broken)} of {count} pathways it is 0."
-        )
-    ]
+    yield say(
+        f"By [#thm:commute] it is enough to compute $[M, \\Sigma^{{x}}]$, exactly: of "
+        f"{count - len(broken)} of {count} pathways it is 0."
+    )
     if broken:
-        blocks.append(_witnesses(derivation, broken))
-    couplings = stage.verdict.couplings
-    if not couplings.coupled_pairs:
-        if len(stage.pathways) > 1:
-            blocks.append(
-                prose(
-                    "For every two pathways of the stage ",
-                    Math(r"\Sigma^{x}(j, p) = 0"),
-                    " or no output is shared, so that neither enters the other's error.",
-                )
-            )
-        return blocks
-    place = derivation.stages.index(stage)
-    blocks += derivation.ask(couplings_of)[place].says()
-    if stage.verdict.level is Level.CLOSED_BY_SYMMETRY:
-        blocks.append(_symmetry(stage))
-    elif stage.verdict.level is Level.COUPLED_MODES:
-        blocks.append(
-            prose(
+        yield _witnesses(derivation, broken)
+    if stage.verdict.couplings.coupled_pairs:
+        yield from derivation.ask(couplings_of)[derivation.stages.index(stage)].says()
+        if stage.verdict.level is Level.CLOSED_BY_SYMMETRY:
+            yield _symmetry(stage)
+        elif stage.verdict.level is Level.COUPLED_MODES:
+            yield say(
                 "Every action is a multiple of the target's own drive, so the flow keeps each "
                 "mode in its directions and only the strengths move."
             )
+    elif count > 1:
+        yield say(
+            r"For every two pathways of the stage $\Sigma^{x}(j, p) = 0$ or no output is shared, "
+            "so that neither enters the other's error."
         )
-    return blocks
 
 
 def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table:
