@@ -99,10 +99,8 @@ def inlines(content: Content) -> tuple[Inline, ...]:
 def plain_text(content: Content) -> str:
     """Return the words of ``content`` without structure: for titles of windows and bookmarks."""
     words = []
-    for part in inlines(content):
+    for part in flat(content):
         match part:
-            case Strong(inner) | Link(inner, _):
-                words.append(plain_text(inner))
             case str(text) | Math(text) | Code(text) | Reference(text) | Citation(text):
                 words.append(text)
     return "".join(words)
@@ -192,37 +190,35 @@ class Document:
     bibliography: tuple[Source, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_document(self)
+        labels = [label_of(block) for block, _ in walk(self.blocks) if label_of(block)]
+        keys = [source.key for source in self.bibliography]
+        drawn = [drawing.name for drawing in self.figures]
+        for what, names in (("label", labels), ("bibliography key", keys), ("figure name", drawn)):
+            twice = min((name for name in names if names.count(name) > 1), default="")
+            _check(not twice, f"document: {what} {twice!r} is used twice. Give each its own.")
+        for label in labels:
+            says = "needs a letter, then letters, digits and any of : _ . -"
+            _check(_LABEL.fullmatch(label), f"label {label!r}: {says}")
+        everything = [self.title, self.subtitle, *(s.content for s in self.bibliography)]
+        for block, depth in walk(self.blocks):
+            everything.extend(contents(block))
+            if isinstance(block, Section):
+                says = (
+                    f"section {plain_text(block.title)!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
+                )
+                _check(depth < _MAX_DEPTH, says)
+            if isinstance(block, Figure):
+                _known(block.name, drawn, "figure")
+        for part in (part for content in everything for part in flat(content)):
+            match part:
+                case Reference(label):
+                    _known(label, labels, "reference")
+                case Citation(key):
+                    _known(key, keys, "citation")
 
     def drawing(self, name: str) -> Drawing:
         """Return the drawing called ``name``."""
         return next(drawing for drawing in self.figures if drawing.name == name)
-
-
-def _check_document(document: Document) -> None:
-    labels = [label_of(block) for block, _ in walk(document.blocks) if label_of(block)]
-    keys = [source.key for source in document.bibliography]
-    drawn = [drawing.name for drawing in document.figures]
-    for what, names in (("label", labels), ("bibliography key", keys), ("figure name", drawn)):
-        twice = min((name for name in names if names.count(name) > 1), default="")
-        _check(not twice, f"document: {what} {twice!r} is used twice. Give each its own.")
-    for label in labels:
-        says = "needs a letter, then letters, digits and any of : _ . -"
-        _check(_LABEL.fullmatch(label), f"label {label!r}: {says}")
-    everything = [document.title, document.subtitle, *(s.content for s in document.bibliography)]
-    for block, depth in walk(document.blocks):
-        everything.extend(contents(block))
-        if isinstance(block, Section):
-            says = f"section {plain_text(block.title)!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
-            _check(depth < _MAX_DEPTH, says)
-        if isinstance(block, Figure):
-            _known(block.name, drawn, "figure")
-    for part in (part for content in everything for part in flat(content)):
-        match part:
-            case Reference(label):
-                _known(label, labels, "reference")
-            case Citation(key):
-                _known(key, keys, "citation")
 
 
 def _known(name: str, names: list[str], what: str) -> None:
@@ -397,6 +393,7 @@ class Section:
     label: str = ""
 
 
+_Nested = Section | Theorem | Details
 Block = Paragraph | Equation | Theorem | Table | Figure | Details | Items | Section
 
 
@@ -421,9 +418,7 @@ def on_paper(document: Document) -> Document:
 def _kept(blocks: Iterable[Block], keep: Callable[[Block], bool]) -> tuple[Block, ...]:
     """Return the blocks that are to be kept, those inside others too."""
     return tuple(
-        replace(block, blocks=_kept(block.blocks, keep))
-        if isinstance(block, Section | Theorem | Details)
-        else block
+        replace(block, blocks=_kept(block.blocks, keep)) if isinstance(block, _Nested) else block
         for block in blocks
         if keep(block)
     )
@@ -433,10 +428,8 @@ def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int
     """Yield every block in reading order, each with the number of sections around it."""
     for block in blocks:
         yield block, depth
-        if isinstance(block, Section):
-            yield from walk(block.blocks, depth + 1)
-        elif isinstance(block, Theorem | Details):
-            yield from walk(block.blocks, depth)
+        if isinstance(block, _Nested):
+            yield from walk(block.blocks, depth + isinstance(block, Section))
 
 
 def contents(block: Block) -> Iterator[Content]:

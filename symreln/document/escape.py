@@ -177,25 +177,12 @@ def _joined(text: str) -> str:
     return _PER_CENT.sub("\N{NO-BREAK SPACE}", text)
 
 
-def _latex_character(character: str) -> str:
-    if character in _GREEK_AS_LATIN:
-        return _GREEK_AS_LATIN[character]
-    if character in GREEK:
-        return rf"\ensuremath{{\{GREEK[character]}}}"
-    if character in MATHEMATICS:
-        return rf"\ensuremath{{{MATHEMATICS[character]}}}"
-    if character in _T1:
-        return character
-    accented = _accented(character)
-    return accented or rf"\texttt{{[U+{ord(character):04X}]}}\allowbreak{{}}"
-
-
 def _accented(character: str) -> str:
-    """Spell a letter with one accent by TeX's accent command; empty where that cannot be done."""
+    """Spell a letter with one accent by TeX's accent command; any other by its code point."""
     parts = unicodedata.normalize("NFD", character)
     if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
         return rf"\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-    return ""
+    return rf"\texttt{{[U+{ord(character):04X}]}}\allowbreak{{}}"
 
 
 class _LatexTable(dict[int, str]):
@@ -203,12 +190,20 @@ class _LatexTable(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        latex = character if character.isascii() else _latex_character(character)
-        self[code] = latex
-        return latex
+        known = character.isascii() or character in _T1
+        self[code] = character if known else _accented(character)
+        return self[code]
 
 
-_TO_LATEX = _LatexTable({ord(c): latex for c, latex in (_SPECIALS | _SYMBOLS).items()})
+_TO_LATEX = _LatexTable(
+    str.maketrans(
+        {letter: rf"\ensuremath{{{latex}}}" for letter, latex in MATHEMATICS.items()}
+        | {letter: rf"\ensuremath{{\{name}}}" for letter, name in GREEK.items()}
+        | _GREEK_AS_LATIN
+        | _SPECIALS
+        | _SYMBOLS
+    )
+)
 _TO_LATEX[0] = "{}"  # written between two characters that would join; clean() admits no NUL
 
 

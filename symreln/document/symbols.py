@@ -61,10 +61,8 @@ def _subscripted(match: re.Match[str]) -> str:
 
 
 def _piece(word: str) -> str:
-    if word in _GREEK_NAMES:
-        return "\\" + word
-    if word in GREEK:
-        return "\\" + GREEK[word]
+    if GREEK.get(word, word) in _GREEK_NAMES:
+        return "\\" + GREEK.get(word, word)
     if not word.isascii():
         return text_in_math(word)
     return word if len(word) == 1 or word.isdigit() else rf"\mathrm{{{word}}}"

@@ -14,6 +14,7 @@ from typing import NamedTuple, NoReturn
 
 from symreln.document.escape import GREEK, MATHEMATICS
 from symreln.errors import InputError
+from symreln.specs.finding import cut
 
 _NAMES = (
     "arccos arcsin arctan cos cosh cot coth det exp gcd inf lim "
@@ -166,8 +167,7 @@ class _Reader:
 
     def refuse(self, found: str, hint: str) -> NoReturn:
         """Say that something cannot be read."""
-        shown = self.latex if len(self.latex) <= 80 else self.latex[:77] + "…"
-        msg = f"mathematics {shown!r}: found {found}. To mend it, {hint}."
+        msg = f"mathematics {cut(self.latex, 80)!r}: found {found}. To mend it, {hint}."
         raise InputError(msg)
 
     def row(self, end: str = "") -> Row:

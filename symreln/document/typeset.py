@@ -46,7 +46,7 @@ _GREEK = "|".join(sorted(set(GREEK.values())))
 _MAPS = {"Sigma^yx": r"\Sigma^{yx}(%s)", "Sigma^x": r"\Sigma^{x}(%s)", "O": "O_{%s}"}
 # What stands in quotes is a name of the user's: nothing in it is read as mathematics.
 _PARTS = re.compile(
-    r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)|(?P<set>‘[^’]*’)"
+    r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)|‘(?P<set>[^’]*)’"
     rf"|(?P<inside>{_NAME}) >= (?P<low>{_NUMBER}) and (?P=inside) <= (?P<high>{_NUMBER})"
     rf"|(?P<name>{_NAME}) (?P<relation>[<>]=?) (?P<bound>{_NUMBER})"
     rf"|(?<!\w)(?P<map>{'|'.join(map(re.escape, _MAPS))})\((?P<of>\d+(?:,\d+)?)\)(?P<turned>\^T)?"
@@ -111,10 +111,8 @@ def typeset(text: str) -> tuple[Inline, ...]:
 
 
 def _part(match: re.Match[str]) -> Inline:
-    if match["quoted"] is not None:
-        return f"‘{match['quoted']}’"
-    if match["set"]:
-        return match["set"]
+    if match.lastgroup in ("quoted", "set"):
+        return f"‘{match[match.lastgroup]}’"
     if match["equal"]:
         return Math(f"{symbol_latex(match['equal'])} = {match['value']}")
     if match["letter"]:

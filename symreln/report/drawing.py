@@ -23,6 +23,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from symreln.document.document_model import Drawing
 from symreln.document.escape import clean, typographic
 from symreln.report.looks import INK
+from symreln.specs.finding import cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,8 +95,7 @@ def plain(label: str, longest: int = LABEL_LENGTH) -> str:
     shown = "".join(
         c if ord(c) in known else f"[U+{ord(c):04X}]" for c in typographic(clean(label))
     )
-    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
-    return shown.replace("$", r"\$")
+    return cut(shown, longest).replace("$", r"\$")
 
 
 @cache

@@ -8,7 +8,7 @@ checked when the document was built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import ceil
 
@@ -96,9 +96,6 @@ class _LatexRenderer(Renderer):
         plain = all(isinstance(part, str) for part in model.inlines(title))
         return f"{{{shown}}}" if plain else f"[{{{words}}}]{{{shown}}}"
 
-    def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
-        return self.inline(block.content)
-
     def _theorem(self, block: model.Theorem, anchor: Anchor | None, depth: int) -> str:
         name = block.kind.lower()
         title = rf"[{{{self.inline(block.title)}}}]" if block.title else ""
@@ -106,7 +103,48 @@ class _LatexRenderer(Renderer):
         return "\n".join([self.titled(begin, block.blocks, depth), rf"\end{{{name}}}"])
 
     def _table(self, block: model.Table, anchor: Anchor | None, depth: int) -> str:
-        return _table(block, self.inline, self.label(block.label))
+        """Return a table; what is too tall for a page goes on in another, without a number."""
+        shares, fits = _shares(block)
+        end = r" \tabularnewline" if shares else r" \\"  # \raggedright has another short form
+        rows = [self.row(block, row, shares) for row in block.rows]
+        high = [r"\frac" in row for row in rows]  # as high as rows are, and would touch
+        rows = [row + end + "[0.7ex]" * any(high[k : k + 2]) for k, row in enumerate(rows)]
+        bold = tuple(map(model.Strong, block.header))
+        head = [r"\toprule", self.row(block, bold, shares) + end, r"\midrule"]
+        columns = "".join(
+            rf"p{{{shares[place]:.3f}\linewidth}}" if place in shares else mark
+            for place, mark in enumerate(block.alignment.replace("p", "l"))
+        )
+        heights = [
+            max([ceil(1.1 * _width(row[p]) / share) for p, share in shares.items()], default=1)
+            for row in block.rows
+        ]
+        pieces = []
+        for start, stop in pairwise(_breaks(heights, _PAGE if block.caption else _TALL)):
+            lines = [*head, *rows[start:stop], r"\bottomrule", r"\end{tabular}"]
+            tabular = "\n".join([rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", *lines])
+            pieces.append(tabular if fits else f"\\resizebox{{\\linewidth}}{{!}}{{%\n{tabular}}}")
+        if not block.caption:
+            return "\n\n".join(f"\\begin{{center}}\\small\n{p}\n\\end{{center}}" for p in pieces)
+        # Elsewhere tables float as the class lets them; our preamble keeps small ones in place.
+        begin = r"\begin{table}" + "[htbp]" * (sum(heights) > _TALL)
+        above = rf"\caption{{{self.inline(block.caption)}}}{self.label(block.label)}"
+        found: list[str] = []
+        for tabular in pieces:
+            found += [begin, r"\centering\small", above, r"\smallskip", tabular, r"\end{table}"]
+            above = r"(continued)\par"
+        return "\n".join(found)
+
+    def row(
+        self, block: model.Table, cells: tuple[model.Content, ...], shares: dict[int, float]
+    ) -> str:
+        """Return the cells of a row."""
+        ragged = [_RAGGED[mark] * (k in shares) for k, mark in enumerate(block.alignment)]
+        row = " & ".join(
+            begin + self.inline(cell) for begin, cell in zip(ragged, cells, strict=True)
+        )
+        # After the \\ of the row above, a bracket or star would be its argument.
+        return "{}" + row if row.startswith(("[", "*")) else row
 
     def _figure(self, block: model.Figure, anchor: Anchor | None, depth: int) -> str:
         shown = rf"\includegraphics[width=\linewidth]{{{self.style.figures}/{block.name}.pdf}}"
@@ -166,15 +204,15 @@ class _LatexRenderer(Renderer):
         """Return a display; its number, where it has one, is that of the whole."""
         found, aligned = display(block.lines, _LINE)
         star, tag = self.number(anchor)
-        alone = bool(star) and not tag  # its environment is of several lines, with no number
-        rows, name, inner = list(map(_printed, found)), "equation", ""
-        if aligned:
-            name, inner = ("align", "") if alone else (name, "aligned")
-        else:
-            wide = [latex_width(row) > _LINE for row in found]
-            rows = [_shrunk(row) if w else row for row, w in zip(rows, wide, strict=True)]
-            if len(rows) > 1:
-                name, inner = ("gather", "") if alone else (name, "gathered")
+        kind = "align" if aligned else "gather" * (len(found) > 1)
+        # Without a number its environment is one of several lines.
+        name, inner = "equation", kind and f"{kind}ed"
+        if kind and star and not tag:
+            name, inner = kind, ""
+        rows = [
+            _printed(row) if aligned or latex_width(row) <= _LINE else _shrunk(_printed(row))
+            for row in found
+        ]
         body = _rows(rows, inner)
         if aligned and aligned_width(found) > _LINE:
             body = _shrunk(_rows(rows, "aligned"))
@@ -226,49 +264,8 @@ _BOLD, _CODE, _MATH = 1.2, 1.1, 1.14  # of a letter
 _TALL = 20  # lines; a table that has more floats, and without a caption it comes in pieces
 _PAGE = 38  # lines that surely fit on a page
 
-Inline = Callable[[model.Content], str]
-_RAGGED = {"l": r"\raggedright ", "c": r"\centering ", "r": r"\raggedleft "}
-
-
-def _table(block: model.Table, inline: Inline, label: str) -> str:
-    r"""Return a table; what is too tall for a page goes on in another, without a number.
-
-    Args:
-        block: The table.
-        inline: What sets a cell.
-        label: The ``\label``; empty where there is none.
-    """
-    shares, fits = _shares(block)
-    end = r" \tabularnewline" if shares else r" \\"  # \raggedright has another short form
-    rows = [_row(block, row, shares, inline) for row in block.rows]
-    high = [r"\frac" in row for row in rows]  # as high as rows are, and would touch
-    rows = [row + end + "[0.7ex]" * any(high[k : k + 2]) for k, row in enumerate(rows)]
-    bold = tuple(map(model.Strong, block.header))
-    head = [r"\toprule", _row(block, bold, shares, inline) + end, r"\midrule"]
-    columns = "".join(
-        rf"p{{{shares[place]:.3f}\linewidth}}" if place in shares else mark
-        for place, mark in enumerate(_marks(block))
-    )
-    heights = [
-        max([ceil(1.1 * _width(row[p]) / share) for p, share in shares.items()], default=1)
-        for row in block.rows
-    ]
-    most = _PAGE if block.caption else _TALL
-    pieces = []
-    for start, stop in pairwise(_breaks(heights, most)):
-        lines = [*head, *rows[start:stop], r"\bottomrule", r"\end{tabular}"]
-        tabular = "\n".join([rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", *lines])
-        pieces.append(tabular if fits else f"\\resizebox{{\\linewidth}}{{!}}{{%\n{tabular}}}")
-    if not block.caption:
-        return "\n\n".join(f"\\begin{{center}}\\small\n{p}\n\\end{{center}}" for p in pieces)
-    # Elsewhere tables float as the class lets them; our preamble keeps small ones in place.
-    begin = r"\begin{table}" + "[htbp]" * (sum(heights) > _TALL)
-    above = rf"\caption{{{inline(block.caption)}}}{label}"
-    found: list[str] = []
-    for tabular in pieces:
-        found += [begin, r"\centering\small", above, r"\smallskip", tabular, r"\end{table}"]
-        above = r"(continued)\par"
-    return "\n".join(found)
+_LEFT = r"\raggedright "
+_RAGGED = {"l": _LEFT, "p": _LEFT, "c": r"\centering ", "r": r"\raggedleft "}
 
 
 def _breaks(heights: Sequence[int], most: int) -> Iterator[int]:
@@ -281,10 +278,6 @@ def _breaks(heights: Sequence[int], most: int) -> Iterator[int]:
             used = 0
         used += height
     yield len(heights)
-
-
-def _marks(block: model.Table) -> str:
-    return block.alignment.replace("p", "l")
 
 
 def _shares(block: model.Table) -> tuple[dict[int, float], bool]:
@@ -308,18 +301,6 @@ def _shares(block: model.Table) -> tuple[dict[int, float], bool]:
             whole = sum(natural[place] for place in chosen)
             return {p: least[p] + spare * natural[p] / whole for p in chosen}, True
     return {}, False
-
-
-def _row(
-    block: model.Table, cells: tuple[model.Content, ...], shares: dict[int, float], inline: Inline
-) -> str:
-    """Return the cells of a row."""
-    marks = _marks(block)
-    row = " & ".join(
-        _RAGGED[marks[place]] * (place in shares) + inline(cell) for place, cell in enumerate(cells)
-    )
-    # After the \\ of the row above, a bracket or star would be its argument.
-    return "{}" + row if row.startswith(("[", "*")) else row
 
 
 def _width(cell: model.Content) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import sympy as sp
 
@@ -18,7 +18,7 @@ from symreln.base.tables import plain_table
 from symreln.claims.balls import half_time
 from symreln.claims.formulas import formulas_of
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
-from symreln.specs.finding import nearest, shown
+from symreln.specs.finding import cut, nearest, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -218,17 +218,12 @@ def _cells(row: ModeRow) -> list[str]:
     numbers = (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
     steps = "" if row.half_time is None else f"{row.half_time:.4g}"
     family = NULL_FAMILY if row.s == 0 else row.family
-    exact = [_text(_readable(number)) for number in numbers]
+    exact = ["" if x is None else cut(str(_readable(x)), ROOM) for x in numbers]
     return [row.label, row.pathway, *exact, str(row.multiplicity), steps, family]
 
 
-def _readable(value: sp.Expr | None) -> sp.Expr | None:
+def _readable(value: sp.Expr) -> sp.Expr:
     """Return a number in decimals where its formula has no room, or it has none."""
-    if value is None or value.free_symbols or len(str(value)) <= ROOM:
+    if value.free_symbols or len(str(value)) <= ROOM:
         return sp.Float(value, _SHOWN) if isinstance(value, sp.Float) else value
     return value.evalf(_SHOWN)
-
-
-def _text(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= ROOM else text[: ROOM - 1] + "…"

@@ -88,7 +88,7 @@ def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
     )
     ax.add_patch(box)
     size = FONT_SIZE - (1.5 if len(node.name) > 9 else 0.5)
-    label = plain(node.name if len(node.name) <= 14 else node.name[:13] + "…")
+    label = plain(node.name, 14)
     ax.text(x, y, label, ha="center", va="center", fontsize=size, color=INK, zorder=4)
     if node.gate is None:
         return

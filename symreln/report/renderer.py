@@ -84,6 +84,9 @@ class Renderer:
         write = getattr(self, f"_{type(block).__name__.lower()}")
         return write(block, next(self._coming), depth)
 
+    def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
+        return self.inline(block.content)
+
     def inline(self, content: model.Content) -> str:
         """Return inline content."""
         return "".join(map(self.one, model.inlines(content)))

@@ -13,7 +13,7 @@ from symreln.experiment import rows
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.metrics import METRICS, share_text
 from symreln.experiment.rows import FLOOR, PUBLISHED, Row, left_of, named
-from symreln.report.summary import short
+from symreln.specs.finding import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -203,7 +203,7 @@ def validation_summary(validation: Validation) -> list[str]:
     names = _titles(validation, judged)
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        *(short(clause, _VERDICT) for clause in _verdict_clauses(validation)),
+        *(cut(clause, _VERDICT) for clause in _verdict_clauses(validation)),
         *(
             f"{names[pair]}: max |ΔL|/L(0) {_largest(Row(pair=pair, distance=found), tolerance)}, "
             f"mean {METRICS[1].shown(found.mean_abs_over_initial.value)}"

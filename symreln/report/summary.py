@@ -9,7 +9,7 @@ from symreln.claims.rules import rule_of, warnings_of
 from symreln.document.words import MISSING, SHORT, Notation, evaluable
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
-from symreln.specs.finding import counted
+from symreln.specs.finding import counted, cut
 
 #: Lines of a result, and characters of a line.
 MOST_LINES = 10
@@ -21,7 +21,9 @@ MOST_REASONS = 2
 def derivation_summary(derivation: Derivation) -> list[str]:
     """Return title and verdict, the first modes that learn, and how many checks hold."""
     verdict = derivation.verdict
-    reasons = [short(f"  - {each.partition(';')[0]}") for each in verdict.reasons[:MOST_REASONS]]
+    reasons = [
+        cut(f"  - {each.partition(';')[0]}", LINE) for each in verdict.reasons[:MOST_REASONS]
+    ]
     warned, constants = warnings_of(derivation), derivation.ask(printed_constants)
     return [
         derivation.spec.title,
@@ -57,7 +59,8 @@ def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) ->
     said = [f"{name} = {text}" for name, text in shown.items()]
     said += [f"{mode.multiplicity} times"] if mode.multiplicity > 1 else []
     whose = orbit.short_name if len(orbit.pathways) > 1 else f"'{orbit.first.name}'"
-    return short(f"{orbit.strength_symbol(mode)} of {whose}: {', '.join([*said, mode.family])}")
+    line = f"{orbit.strength_symbol(mode)} of {whose}: {', '.join([*said, mode.family])}"
+    return cut(line, LINE)
 
 
 def numbers_of(mode: ModeDerivation, notation: Notation) -> dict[str, str]:
@@ -94,8 +97,3 @@ def checks_text(derivation: Derivation) -> str:
     rest = [f"{outcomes.count(x)} {word}" for x, word in others.items() if x in outcomes]
     counted = f"{outcomes.count(Truth.PROVEN)} of {len(outcomes)} proven"
     return ", ".join([counted, *rest])
-
-
-def short(text: str, room: int = LINE) -> str:
-    """Return a text, cut where it is longer than its room."""
-    return text if len(text) <= room else text[: room - 1] + "…"

@@ -107,9 +107,6 @@ class _TypstRenderer(Renderer):
         head = f"#section({depth + 1}, {number}, {_str(block.label)})[{self.inline(block.title)}]"
         return "\n\n".join([head, *self.blocks(block.blocks, depth + 1)])
 
-    def _paragraph(self, block: model.Paragraph, anchor: None, depth: int) -> str:
-        return self.inline(block.content)
-
     def _theorem(self, block: model.Theorem, anchor: Anchor | None, depth: int) -> str:
         name = _str(anchor.text if anchor else block.kind)
         title = f" ({self.inline(block.title)})" if block.title else ""

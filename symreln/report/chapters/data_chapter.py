@@ -30,6 +30,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.networks.pathway import PathwaySpec
 from symreln.report.chapters.mode_tables import spectrum_blocks
+from symreln.specs.finding import cut
 from symreln.specs.spec import Parameter, Spec
 
 #: A named run of rows or columns.
@@ -37,6 +38,8 @@ _Group = tuple[str, tuple[int, ...]]
 #: Rows or columns up to which a matrix is printed in full, in decimals, and by blocks; letters of
 #: the widest one.
 _SMALL, _LARGEST, _WIDEST = 7, 10, 60.0
+#: Letters of what a pathway is given by.
+_NAME = 36
 #: Pathways up to which the correlations of each are printed.
 MOST_CORRELATIONS = 8
 
@@ -75,10 +78,10 @@ def _pathway_table(derivation: Derivation) -> Table:
     given = any(pathway.hidden is not None for pathway in spec.pathways)
     columns: list[tuple[Content, str, Callable[[PathwaySpec], Content]]] = [
         ("name", "l", lambda p: p.name),
-        *[("gate", "l", lambda p: Code(_short(p.gate_text)))] * (spec.graph is None),
+        *[("gate", "l", lambda p: Code(cut(p.gate_text, _NAME)))] * (spec.graph is None),
         ("open samples", "r", lambda p: str(len(p.open_samples))),
-        ("inputs", "l", lambda p: f"{_short(p.inputs_text)} ({len(p.inputs)})"),
-        ("outputs", "l", lambda p: f"{_short(p.outputs_text)} ({len(p.outputs)})"),
+        ("inputs", "l", lambda p: f"{cut(p.inputs_text, _NAME)} ({len(p.inputs)})"),
+        ("outputs", "l", lambda p: f"{cut(p.outputs_text, _NAME)} ({len(p.outputs)})"),
         ("stage", "r", lambda p: str(p.stage)),
         *[("hidden units", "r", lambda p: str(p.hidden or "–"))] * given,
     ]
@@ -129,10 +132,6 @@ def _parameters(spec: Spec) -> Items:
 def _range(size: Parameter) -> str:
     most = "" if size.maximum is None else rf" \leq {size.maximum}"
     return rf"{size.minimum} \leq {symbol_latex(size.name)}{most}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 36 else text[:35] + "…"
 
 
 def _correlations(derivation: Derivation) -> Iterator[Block]:
