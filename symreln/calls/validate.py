@@ -105,7 +105,7 @@ def validate(
 ) -> Validation:
     """Train the network and the GDLN of a spec and compare them with the prediction.
 
-    The loss's verdict is there at once, all else is measured when it is asked for.
+    What is trained is compared when that is asked for: verdicts, distances, what fails.
 
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.

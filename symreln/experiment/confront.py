@@ -15,7 +15,6 @@ from symreln.claims.integration import network_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.experiment.closed import train_aligned
-from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.gates_held import stage_ends
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import Predictions, predict_all
@@ -45,7 +44,8 @@ def validate(
         derivation: What is confronted; its spec needs a network and a value for every parameter.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
-        diagnosis: Whether to look for what fails where they disagree; it trains ten times as much.
+        diagnosis: Whether to look for what fails where they disagree when that is asked for; it
+            trains ten times as much.
         representations: Whether to record what hidden layers hold of the samples.
 
     Raises:
@@ -74,8 +74,8 @@ def validate(
         aligned=aligned,
         ends=ends,
         rng=rng,
+        diagnose=diagnosis,
     )
-    found = diagnosed(found) if diagnosis else found
     if not representations:
         return found
     return found.having(representations=RepresentationComparison.of(found, seeds, rng))

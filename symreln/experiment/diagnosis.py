@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.experiment.outcome import Validation
 
-Case = TypeVar("Case", bound="Validation")
 #: What is put in the place of an assumption: a changed experiment or another curve, and words.
 Replacement = tuple[Variation | np.ndarray, str]
 
@@ -77,8 +76,8 @@ SMALL = Fraction(1, 100)
 
 
 @phase("diagnosis")
-def diagnosed(case: Case) -> Case:
-    """Return a confrontation with what fails where the judged curve and training disagree.
+def failing_rows(case: Validation) -> list[Row]:
+    """Return what fails where the judged curve and training of a confrontation disagree.
 
     A GDLN that starts aligned has the theory's own start, gates and units: what may fail is that
     steps so large amplify even rounding.
@@ -89,10 +88,8 @@ def diagnosed(case: Case) -> Case:
     aligned, far = "descent_vs_aligned", [*case.disagreements]
     if case.aligned is not None and (case.distance(aligned) or 0.0) > case.tolerance:
         far.append(aligned)
-    if not far:
-        return case
     again = Trials(case)
-    return case.having(diagnosis=tuple(row for pair in far for row in _rows(again, pair)))
+    return [row for pair in far for row in _rows(again, pair)]
 
 
 def _rows(again: Trials, pair: str) -> Iterator[Row]:

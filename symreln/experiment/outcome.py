@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
+from symreln.base.lazy import lazy
 from symreln.base.processors import measured
 from symreln.base.progress import phase
 from symreln.base.records import Immutable, record
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.experiment.representation import RepresentationComparison
 
+(diagnosis,) = lazy("experiment", "diagnosis")
+
 
 @record(eq=False)
 class Validation(Immutable, Predictions):
@@ -58,7 +61,7 @@ class Validation(Immutable, Predictions):
         ends: Name and last step of every stage that ends, as of
             :func:`symreln.experiment.gates_held.stage_ends`.
         rng: Seed of the random streams.
-        diagnosis: What was replaced where theory and training disagree, and what it left.
+        diagnose: Whether to find out what fails where theory and training disagree.
         representations: What hidden layers hold; None where that was not asked for.
     """
 
@@ -67,7 +70,7 @@ class Validation(Immutable, Predictions):
     aligned: TrainingRun | None = None
     ends: tuple[tuple[str, int], ...] = ()
     rng: int
-    diagnosis: tuple[Row, ...] = ()
+    diagnose: bool = False
     representations: RepresentationComparison | None = None
 
     def having(self, **more: Any) -> Self:
@@ -324,6 +327,11 @@ class Validation(Immutable, Predictions):
         floor = self.floor
         seeds = () if floor is None else (Row(pair=FLOOR, distance=exactly(floor.mean)),)
         return (*pairs, *seeds, *self.published, *self.diagnosis)
+
+    @measured
+    def diagnosis(self) -> tuple[Row, ...]:
+        """What was replaced where theory and training disagree, and what it left."""
+        return tuple(diagnosis.failing_rows(self)) if self.diagnose else ()
 
     @measured
     def failing(self) -> dict[str, tuple[Row, ...]]:

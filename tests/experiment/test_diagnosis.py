@@ -18,7 +18,6 @@ import pytest
 import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.experiment import variations
-from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.metrics import Distance, Interval, alone
 from symreln.experiment.rows import BATCHES, FORMS, GATES, SCALE, STEP, WIDTH, Row, left_of, named
 from symreln.experiment.variations import Variation, predicted_again
@@ -95,7 +94,7 @@ def confronted(found: sr.Validation, wrong, monkeypatch) -> sr.Validation:
     theory = replace(found.prediction, reduced=made, closed_loss=made)
     case = replace(found, judged_curves=theory)
     vars(case).update(prediction=theory, error=found.error)  # that of the theory as it is
-    return diagnosed(case)
+    return case
 
 
 @pytest.mark.parametrize("wrong", [twice_the_rate, swapped_gates, nothing_is_learned])
