@@ -15,9 +15,8 @@ bound of the right one) and widens the slots where that bound needs it.
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cached_property, reduce
-from itertools import compress, count, product
+from itertools import compress, count, product, repeat
 from math import gcd
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
@@ -64,9 +63,8 @@ class Matrix:
             for i, row in packed.items():
                 if row:
                     values = _split(row, size, mask, width)
-                    part[i] = dict(
-                        zip(compress(count(), values), filter(None, values), strict=False)
-                    )
+                    found = zip(compress(count(), values), filter(None, values), strict=False)
+                    part[i] = dict(found)
         return terms
 
     @cached_property
@@ -75,22 +73,18 @@ class Matrix:
         return self._packed(0)
 
     def _packed(self, bound: int) -> Rows:
-        width, largest = self.shape[1], 0
-        for part in self.terms.values():
-            for row in part.values():
-                largest = max(largest, *map(abs, row.values())) if row else largest
+        parts, places = self.terms.values(), range(self.shape[1])
+        numbers = (max(map(abs, row.values())) for part in parts for row in part.values() if row)
+        largest = max(numbers, default=0)
         size = _size(max(bound, largest))
-        mask, blank = _mask(size, width), [0] * width
+        mask = _mask(size, len(places))
         terms: Any = {}
         for key, part in self.terms.items():
             rows = terms[key] = {}
             for i, row in part.items():
                 if row:
-                    work.spend(width * size // _PACKED + 1)
-                    values = blank.copy()
-                    for j, value in row.items():
-                        values[j] = value
-                    rows[i] = _joined(values, size, mask)
+                    work.spend(len(places) * size // _PACKED + 1)
+                    rows[i] = _joined([*map(row.get, places, repeat(0))], size, mask)
         return Rows(terms, size, largest)
 
     def in_slots(self, size: int) -> Any:
@@ -170,14 +164,9 @@ class Matrix:
 
     def reduced(self) -> Matrix:
         """Return the same matrix with factors cancelled that all entries share."""
-        if not self:
-            return Matrix(self.shape, {}, self.one.below)
-        common = gcd(*self.below.values())
-        for part in self.terms.values():
-            for row in part.values():
-                common = gcd(common, *row.values())
-                if common == 1:
-                    return Matrix(self.shape, self.terms, self.below)
+        parts = self.terms.values()
+        numbers = [v for part in parts for row in part.values() for v in row.values()]
+        common = gcd(*self.below.values(), *numbers)
         terms = {
             key: {i: {j: v // common for j, v in row.items()} for i, row in part.items()}
             for key, part in self.terms.items()
@@ -197,23 +186,6 @@ class Matrix:
                     dot = sum([v * other_row[j] for j, v in row.items() if j in other_row])
                     total[key] = total.get(key, 0) + dot
         return Ratio({k: v for k, v in total.items() if v}, multiply(self.below, other.below))
-
-    def gram(self) -> Matrix:
-        """Return AᵀA, equal rows of A multiplied once."""
-        packed, size, bound = self.packed
-        places = range(self.shape[0])
-        counts = Counter(zip(*(map(rows.get, places) for rows in packed.values()), strict=True))
-        terms = {
-            key: {n: row for n, row in enumerate(rows) if row}
-            for key, rows in zip(packed, zip(*counts, strict=True), strict=False)
-        }
-        shape, weights = (len(counts), self.shape[1]), list(counts.values())
-        once = Matrix(shape, None, self.below, Rows(terms, size, bound)).reduced()
-        weighted = {
-            key: {n: {j: v * weights[n] for j, v in row.items()} for n, row in part.items()}
-            for key, part in once.terms.items()
-        }
-        return Matrix(shape, weighted, once.below).T @ once
 
 
 Part = tuple[Ratio, Matrix, Matrix, Any]  # factor, left, right, places: see products

@@ -48,7 +48,7 @@ from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .matrices import Matrix, combined, equal, placed
+from .matrices import Matrix, combined, equal, placed, products
 from .numbers import (
     PRIME,
     Element,
@@ -97,28 +97,13 @@ class Pathway(SimpleNamespace):
         """Sigma^yx, of a pathway that is no image."""
         return combined([(self.per_sample, self.driven)]).reduced()
 
-    @cached_property
-    def m(self) -> Matrix:
-        """M = (Sigma^yx)^T Sigma^yx, of a pathway that is no image."""
-        share = self.per_sample * self.per_sample
-        return combined([(share, self.driven.gram())]).reduced()
-
-    @cached_property
-    def b(self) -> Matrix:
-        """Sigma^x, of a pathway that is no image."""
-        return combined([(self.per_sample, self.features @ self.features.T)]).reduced()
-
     def on_m(self, words: Matrix) -> Matrix:
-        """Return M·words, through the outputs where these are fewer than the inputs."""
-        few = len(self.outputs) < len(self.key[0])
-        return self.a.T @ (self.a @ words) if few else self.m @ words
+        """Return M·words, through the outputs."""
+        return self.a.T @ (self.a @ words)
 
     def on_b(self, words: Matrix) -> Matrix:
-        """Return Sigma^x·words, through the samples where these are fewer than the inputs."""
-        if self.features.shape[1] >= len(self.key[0]):
-            return self.b @ words
-        seen = self.features @ (self.features.T @ words)
-        return combined([(self.per_sample, seen)])
+        """Return Sigma^x·words, through the samples."""
+        return products([(self.per_sample, self.features, self.features.T @ words, None)])
 
     @classmethod
     def read(cls, data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
@@ -285,9 +270,8 @@ def _commutator(data: Data, p: Pathway, given: Given) -> None:
 
 def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
     """Return MB and MB - BM, of symmetric M and B."""
-    few = len(p.outputs) < len(p.key[0])
-    forward = p.a.T @ p.on_b(p.a.T).T if few else p.m @ p.b
-    return forward, combined([(p.m.one, forward), (p.m.one * -1, forward.T)])
+    forward = p.a.T @ p.on_b(p.a.T).T
+    return forward, combined([(p.a.one, forward), (p.a.one * -1, forward.T)])
 
 
 # -- its modes -------------------------------------------------------------------------------------

@@ -187,9 +187,7 @@ class Ratio:
         if common > 1:
             top, below = ({key: v // common for key, v in p.items()} for p in (top, below))
         one = {(0,) * len(next(iter(below))): 1}
-        if not top:
-            below = one
-        elif len(below) > 1 or any(next(iter(below))):
+        if len(below) > 1 or any(next(iter(below))):
             if (whole := quotient(top, below)) is not None:
                 top, below = whole, one
             elif (whole := quotient(below, top)) is not None:

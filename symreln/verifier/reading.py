@@ -257,20 +257,12 @@ class Reader:
         v.entries.require(isinstance(v.entries.value, list), "a list")
         for i, j, number in v.entries.value:
             good = type(i) is int is type(j) and last < (i, j) and 0 <= j < width and i >= 0
-            entry = known.get(number)
-            if entry is None:
-                entry = known[number] = self.poly(number)
+            entry = known[number] = self.poly(number)
             if not good or not entry:
                 given.require(False, "ascending places of numbers that are not 0")
             last = (i, j)
             for key, value in entry.items():
-                part = terms.get(key)
-                if part is None:
-                    part = terms[key] = {}
-                if i in part:
-                    part[i][j] = value
-                else:
-                    part[i] = {j: value}
+                terms.setdefault(key, {}).setdefault(i, {})[j] = value
         below = self.poly(v.denominator.value)
         wanted = height if rows is None else rows, width if columns is None else columns
         good = last < (height, 0) and below and below[max(below)] > 0

@@ -95,13 +95,3 @@ def test_combinations_vanish_exactly_where_they_do(
     assert not combined(both)
     more = [(Ratio(f, g), matrix), (Ratio(minus, g), matrix), (Ratio(ONE, g), matrix)]
     assert bool(combined(more)) is bool(case[1])
-
-
-@examples(40)
-@given(matrices(3, 4))
-def test_equal_rows_count_as_often_as_they_stand_there(case: tuple[Matrix, Dense]) -> None:
-    once, _ = case
-    terms = {k: {**p, **{i + 3: row for i, row in p.items()}} for k, p in once.terms.items()}
-    twice = Matrix((6, 4), terms, once.below)
-    assert equal(twice.gram(), combined([(once.one, twice.T @ twice)]))
-    assert equal(twice.gram(), combined([(once.one * 2, once.T @ once)]))
