@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.verifier.matrices import Matrix, Rows, combined, equal, products
+from symreln.verifier.matrices import Matrix, Rows, combined, products
 from symreln.verifier.numbers import Poly, Ratio, add, multiply
 from tests.strategies import examples
 
