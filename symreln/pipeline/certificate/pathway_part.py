@@ -6,8 +6,8 @@ in a circle is preferred to one for every pathway.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -25,15 +25,17 @@ from symreln.verdict.residual import minimising_maps
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
 _Likeness = dict[int, tuple[int, int]]
-Maps = tuple[ExactMatrix, ...] | None
-Coefficients = tuple[Scalar, ...]
+_Maps = tuple[ExactMatrix, ...] | None
 
 
 def pathways_part(derivation: Derivation) -> Json:
     """Return the part on a derivation's first gates."""
     search = derivation.search
     symmetries, like = ([], {}) if search is None else _symmetries(derivation, search)
-    maps = [_maps(stage) for stage in derivation.stages]
+    maps = [
+        None if _closed(stage) else minimising_maps([p.effective for p in stage.pathways])
+        for stage in derivation.stages
+    ]
     kept = all(
         _keeps(s, stage, found)
         for s in symmetries
@@ -48,11 +50,7 @@ def pathways_part(derivation: Derivation) -> Json:
         "kind": "pathways",
         "step": 0,
         "symmetries": [
-            {
-                "inputs": s.inputs.tolist(),
-                "outputs": s.outputs.tolist(),
-                "samples": s.samples.tolist(),
-            }
+            {name: getattr(s, name).tolist() for name in ("inputs", "outputs", "samples")}
             for s in symmetries
         ],
         "stages": [
@@ -116,23 +114,15 @@ def _closed(stage: StageDerivation) -> bool:
     return stage.verdict.level.closes
 
 
-def _maps(stage: StageDerivation) -> Maps:
-    return None if _closed(stage) else minimising_maps([p.effective for p in stage.pathways])
-
-
 def _stage(
-    stage: StageDerivation, like: _Likeness, maps: Maps, texts: Texts, *, last: bool
+    stage: StageDerivation, like: _Likeness, maps: _Maps, texts: Texts, *, last: bool
 ) -> Json:
     place = {p.number - 1: k for k, p in enumerate(stage.pathways)}
     known = {place[p]: (place[q], s) for p, (q, s) in like.items() if p in place}
-    commute = all(p.spectrum.commutes for p in stage.pathways)
-    parts = _components(stage)
-    d_eff = {node: value for members, value in parts for node in members}
-
-    def learned(p: int, a: int) -> Coefficients | None:
-        own = stage.pathways[p].spectrum.classes[a].d
-        return d_eff.get((p, a), own) if _closed(stage) else None
-
+    commute, alone = all(p.spectrum.commutes for p in stage.pathways), len(stage.pathways) == 1
+    learned = [c.d_eff for c in stage.verdict.converged] if _closed(stage) else []
+    coupled = (sorted(nodes) for nodes in stage.verdict.components if len(nodes) > 1)
+    symmetric = stage.verdict.level is Level.CLOSED_BY_SYMMETRY
     return {
         "pathways": [
             pathway_json(
@@ -140,17 +130,18 @@ def _stage(
                 pathway.spectrum,
                 texts,
                 like=known.get(k),
-                projectors=commute and (len(stage.pathways) > 1 or not last),
-                rests=not commute or (len(stage.pathways) == 1 and not like),
-                d_eff=[learned(k, a) for a in range(len(pathway.spectrum.classes))],
+                projectors=commute and not (alone and last),
+                rests=not commute or (alone and not like),
+                d_eff=learned[k] if learned else None,
             )
             for k, pathway in enumerate(stage.pathways)
         ],
         "components": [
-            {"members": [list(node) for node in members], "d_eff": texts.ratios(value)}
-            for members, value in sorted(parts, key=lambda part: part[0])
+            {"members": [*map(list, members)], "d_eff": texts.ratios(learned[p][a])}
+            for members in (sorted(coupled) if symmetric else ())
+            for p, a in members[:1]
         ],
-        "couplings": _couplings(stage, known, texts) if commute and not _closed(stage) else [],
+        "couplings": _couplings(stage, known, texts) if commute and not learned else [],
         "level": stage.verdict.level.value,
         "map": None
         if maps is None
@@ -159,35 +150,23 @@ def _stage(
     }
 
 
-def _components(stage: StageDerivation) -> list[tuple[list[Any], Coefficients]]:
-    """Return the classes that couple and stay equal, with d_eff."""
-    if stage.verdict.level is not Level.CLOSED_BY_SYMMETRY:
-        return []
-    found = []
-    for component in stage.verdict.components:
-        if len(component) > 1:
-            p, a = min(component)
-            d_eff = stage.verdict.d_eff.get((p, a), stage.pathways[p].spectrum.classes[a].d)
-            assert d_eff is not None
-            found.append((sorted(component), d_eff))
-    return found
-
-
 def _couplings(
     stage: StageDerivation, known: dict[int, tuple[int, int]], texts: Texts
 ) -> list[Json]:
     """Return every coupling of pathways that are shown, or one that leaves its target's modes."""
     shown = [c for c in stage.verdict.couplings.couplings if c.target[0] not in known]
-    if stage.verdict.level is not Level.COUPLED_MODES:
+    modes = stage.verdict.level is Level.COUPLED_MODES
+    if not modes:
         classes = [pathway.spectrum.classes for pathway in stage.pathways]
-        null = [c for c in shown if classes[c.target[0]][c.target[1]].is_null or c.factors is None]
-        first = null[0]
-        return [{"target": list(first.target), "source": list(first.source), "factors": None}]
+        leaving = (
+            c for c in shown if c.factors is None or classes[c.target[0]][c.target[1]].is_null
+        )
+        shown = [next(leaving)]
     return [
         {
             "target": list(c.target),
             "source": list(c.source),
-            "factors": None if c.factors is None else [texts.ratios(q) for q in c.factors],
+            "factors": [texts.ratios(q) for q in c.factors or ()] if modes else None,
         }
         for c in sorted(shown, key=lambda c: (c.target, c.source))
     ]
@@ -204,7 +183,7 @@ def pathway_json(
     like: tuple[int, int] | None = None,
     projectors: bool = False,
     rests: bool = False,
-    d_eff: list[Coefficients | None] | None = None,
+    d_eff: Mapping[int, tuple[Scalar, ...]] | None = None,
 ) -> Json:
     """Return what a certificate holds of one pathway.
 
@@ -215,10 +194,10 @@ def pathway_json(
         like: (an earlier pathway of the stage, symmetry) of which it is the image, or None.
         projectors: Whether other classes or stages need the projectors on its classes.
         rests: Whether what is orthogonal to all other classes is shown by no vectors.
-        d_eff: Of every class, None where its stage is not closed.
+        d_eff: Of every class that learns something, None where its stage is not closed.
     """
     commutator = None if like else spectrum.commutator
-    values = d_eff or [None] * len(spectrum.classes)
+    learned = d_eff or {}
     return {
         "name": pathway.name,
         "gate": [
@@ -227,7 +206,7 @@ def pathway_json(
         ],
         "inputs": list(pathway.inputs),
         "outputs": list(pathway.outputs),
-        "like": None if like is None else list(like),
+        "like": like and list(like),
         "commutator": None
         if commutator is None
         else {
@@ -239,8 +218,8 @@ def pathway_json(
         "classes": None
         if like
         else [
-            _class(spectrum, mode_class, texts, value, projector=projectors, rests=rests)
-            for mode_class, value in zip(spectrum.classes, values, strict=True)
+            _class(spectrum, each, texts, learned.get(a), projector=projectors, rests=rests)
+            for a, each in enumerate(spectrum.classes)
         ],
     }
 
@@ -249,12 +228,12 @@ def _class(
     spectrum: JointSpectrum,
     mode_class: ModeClass,
     texts: Texts,
-    d_eff: Coefficients | None,
+    d_eff: tuple[Scalar, ...] | None,
     *,
     projector: bool,
     rests: bool,
 ) -> Json:
-    operator, learns = mode_class.operator, not mode_class.is_null
+    operator = mode_class.operator
     return {
         "operator": texts.ratios([operator.weight_m, operator.weight_x])
         if operator.is_sum
@@ -264,9 +243,9 @@ def _class(
         "d": None if mode_class.d is None else texts.ratios(mode_class.d),
         "generators": None if rests and mode_class.is_rest else texts.matrix(mode_class.generators),
         "gram_inverse": texts.matrix(gram_inverse(spectrum, mode_class))
-        if projector and learns
+        if projector and not mode_class.is_null
         else None,
         "inverse_d_eff": texts.ratios(Field(mode_class.minpoly).inverse(d_eff))
-        if d_eff is not None and learns
+        if d_eff is not None
         else None,
     }

@@ -94,13 +94,8 @@ class Texts:
 
 def _names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
     """Return the parameters that occur, in the order in which they are declared."""
-    order = dict.fromkeys(name for matrix in matrices for name in matrix.parameters)
-    used: set[str] = set()
-    for matrix in matrices:
-        keys = (*matrix.terms, *matrix.denominator.to_dict())
-        used |= {n for key in keys for n, e in zip(matrix.parameters, key, strict=True) if int(e)}
-    for value in scalars:
-        order |= dict.fromkeys(value.parameters)
-        keys = (*value.numerator.to_dict(), *value.denominator.to_dict())
-        used |= {n for key in keys for n, e in zip(value.parameters, key, strict=True) if int(e)}
-    return tuple(name for name in order if name in used)
+    parts = [(m.parameters, (*m.terms, *m.denominator.to_dict())) for m in matrices]
+    parts += [(v.parameters, (*v.numerator.to_dict(), *v.denominator.to_dict())) for v in scalars]
+    powers = [zip(names, key, strict=True) for names, keys in parts for key in keys]
+    used = {name for each in powers for name, power in each if int(power)}
+    return tuple(dict.fromkeys(n for names, _ in parts for n in names if n in used))
