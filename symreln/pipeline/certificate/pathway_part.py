@@ -157,16 +157,13 @@ def _couplings(
     shown = [c for c in stage.verdict.couplings.couplings if c.target[0] not in known]
     modes = stage.verdict.level is Level.COUPLED_MODES
     if not modes:
-        classes = [pathway.spectrum.classes for pathway in stage.pathways]
-        leaving = (
-            c for c in shown if c.factors is None or classes[c.target[0]][c.target[1]].is_null
-        )
-        shown = [next(leaving)]
+        null = [[each.is_null for each in p.spectrum.classes] for p in stage.pathways]
+        shown = [next(c for c in shown if c.factors is None or null[c.target[0]][c.target[1]])]
     return [
         {
             "target": list(c.target),
             "source": list(c.source),
-            "factors": [texts.ratios(q) for q in c.factors or ()] if modes else None,
+            "factors": [*map(texts.ratios, c.factors)] if modes and c.factors is not None else None,
         }
         for c in sorted(shown, key=lambda c: (c.target, c.source))
     ]
