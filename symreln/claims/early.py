@@ -16,7 +16,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 import numpy as np
 
@@ -26,11 +26,11 @@ from symreln.base.records import record
 from symreln.base.summaries import ByName, few
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.probes import mode_bases
 from symreln.claims.solve import at_values
 from symreln.exact.algebraic import order_key
 from symreln.exact.linear_programming import direction, dot
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.numeric import numpy_modes
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
 from symreln.networks.gate_orbits import pathway_orbits
@@ -84,18 +84,13 @@ class EarlyStrengths(ByName[EarlyStrength]):
             return cls(unsupported=unsupported)
         with phase("κ of the early phase"):
             units, found = begun()
-        members: dict[tuple[int, int], list[str]] = {}
-        for _, mode, orbit in asked:
-            members.setdefault(orbit, []).append(mode.label)
-        strengths = {
-            mode.label: replace(strength, orbit=tuple(members[orbit]))
-            for (_, mode, orbit), strength in zip(asked, found, strict=True)
-            if strength.settled
-        }
-        for (pathway, mode, _), strength in zip(asked, found, strict=True):
-            if mode.number == 1 and not strength.settled:
+        settled: dict[str, EarlyStrength] = {}
+        for (pathway, mode), strength in zip(asked, found, strict=True):
+            if strength.settled:
+                settled[mode.label] = strength
+            elif mode.number == 1:
                 unsupported[pathway.name] = _why_none(strength, units)
-        return cls(found=strengths, unsupported=unsupported)
+        return cls(found=settled, unsupported=unsupported)
 
 
 def begin_early_strengths(derivation: Derivation) -> None:
@@ -110,23 +105,19 @@ def begin_early_strengths(derivation: Derivation) -> None:
 def _begun(
     derivation: Derivation,
 ) -> tuple[
-    list[tuple[PathwayDerivation, ModeDerivation, tuple[int, int]]],
+    list[tuple[PathwayDerivation, ModeDerivation]],
     Callable[[], tuple[int, list[EarlyStrength]]],
 ]:
-    """Return what is asked, each with its orbit, and what returns how many units say what of it."""
+    """Return what is asked, and what returns how many units say what of it."""
     unsupported, dataset = derivation.ask(unsupported_pathways), derivation.spec.dataset
     kept = [p for p in derivation.stages[0].pathways if p.name not in unsupported]
     specs = [pathway.effective.pathway for pathway in kept]
     originals = pathway_orbits(dataset, specs)
-    asked = [
-        ((pathway, mode, (originals[place], mode.number)), early)
-        for place, pathway in enumerate(kept)
-        for mode, early in _modes(pathway, place)
-    ]
+    asked = [(pathway, mode) for pathway in kept for mode in pathway.learning]
     begun = begin(
         followed,
-        [early for _, early in asked],
-        [orbit for (_, _, orbit), _ in asked],
+        [early for place, pathway in enumerate(kept) for early in _modes(pathway, place)],
+        [(originals[kept.index(pathway)], mode.number) for pathway, mode in asked],
         inputs=dataset.inputs.to_numpy(),
         targets=(dataset.targets.shape, *dataset.targets.floats()),
         gates=np.array([gate_floats(spec) for spec in specs]),
@@ -134,7 +125,7 @@ def _begun(
         scales=derivation.known.scales,
         seed=SEED,
     )
-    return [each for each, _ in asked], begun
+    return asked, begun
 
 
 def _step(derivation: Derivation) -> float:
@@ -157,11 +148,10 @@ def _why_none(strength: EarlyStrength, units: int) -> str:
     )
 
 
-def _modes(pathway: PathwayDerivation, place: int) -> Iterator[tuple[ModeDerivation, EarlyMode]]:
-    inputs, sigma_yx = pathway.effective.pathway.inputs, pathway.effective.sigma_yx.to_numpy()
-    for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
-        if not mode.is_null:
-            yield mode, EarlyMode(pathway=place, inputs=inputs, s=s, u=sigma_yx @ v / s, v=v)
+def _modes(pathway: PathwayDerivation, place: int) -> Iterator[EarlyMode]:
+    inputs, bases = pathway.effective.pathway.inputs, mode_bases(pathway).values()
+    for mode, (u, v) in zip(pathway.learning, bases, strict=True):
+        yield EarlyMode(pathway=place, inputs=inputs, s=mode.s.to_float(), u=u, v=v)
 
 
 def _has_early_phase(derivation: Derivation) -> bool:

@@ -80,19 +80,14 @@ class EarlyStrength:
     Attributes:
         kappa: κ, mean over equal modes and over the orbit; 0 where no unit keeps the gate.
         error: Its standard error, from the spread over units.
-        spread: Standard deviation of the mode's initial strength between networks, relative to its
-            mean, times √H.
         settled: Whether units keep the gate, and all that count for κ have come to theirs.
         moved: Share of κ by units that came to the gate or left it in the last look.
-        orbit: Labels of the modes of the orbit, this one's included; empty where not known.
     """
 
     kappa: float
     error: float
-    spread: float
     settled: bool
     moved: float = 0.0
-    orbit: tuple[str, ...] = ()
 
 
 @record(eq=False)
@@ -394,21 +389,14 @@ def _pooled(
     units = np.mean([each.mean(axis=1) for each in squares], axis=0)
     mean = float(units.mean())
     if not mean > 0:
-        return EarlyStrength(kappa=0.0, error=0.0, spread=np.inf, settled=False)
+        return EarlyStrength(kappa=0.0, error=0.0, settled=False)
     fit = np.linalg.lstsq(controls, units)[0]
     error = float((units - controls @ fit).std() / np.sqrt(len(units)))
     kappa = float(fit[0]) if fit[0] > 0 else mean
-    variance = float(np.mean([(each**2).mean() for each in squares])) - mean**2
     settled = (
         before is not None
         and before.kappa > 0
         and max(before.moved, moved / kappa) <= _SETTLED
         and abs(kappa / before.kappa - 1) <= _DRIFT
     )
-    return EarlyStrength(
-        kappa=kappa,
-        error=error,
-        spread=float(np.sqrt(max(variance, 0.0))) / kappa,
-        settled=settled,
-        moved=moved / kappa,
-    )
+    return EarlyStrength(kappa=kappa, error=error, settled=settled, moved=moved / kappa)

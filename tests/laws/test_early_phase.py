@@ -48,9 +48,6 @@ def test_the_stated_error_is_that_of_repetitions():
     found = [kappa(ONE, ONE, ONE, mode, units=1000, seed=seed) for seed in range(40)]
     spread = np.std([f.kappa for f in found])
     assert 0.7 < spread / np.mean([f.error for f in found]) < 1.4
-    # The strength of a network of H units is a mean over H of them, whose own draws count in full.
-    assert found[0].error * np.sqrt(1000) / found[0].kappa < found[0].spread / 4
-    assert found[0].spread == pytest.approx(2.5, rel=0.1)  # a quarter of them: 1/2 (chi²_1)² each
 
 
 def test_orthogonal_samples_share_the_units_out():
@@ -101,7 +98,7 @@ def test_the_first_stage_alone_is_decided():
     assert set(derivation.ask(starts_of).kappas) == {"common"}
 
 
-CONSTANTS = ("kappa", "error", "spread", "moved", "orbit")
+CONSTANTS = ("kappa", "error", "moved")
 
 
 @pytest.mark.parametrize("delta", ["0", "1/2", "1"])
@@ -111,7 +108,6 @@ def test_pathways_that_a_symmetry_exchanges_have_the_same_constants(delta):
     assert set(found) == {"pi_1_1", "pi_2_1", "pi_3_1", "pi_4_1"}
     for name in CONSTANTS:
         assert len({getattr(each, name) for each in found.values()}) == 1
-    assert found["pi_1_1"].orbit == tuple(found)
     assert not found.unsupported
 
 
