@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property, reduce
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,17 +147,19 @@ class _Equilibria(Claim):
     """Where the coupled modes of all stages come to rest.
 
     Attributes:
-        loss: Loss of the aligned modes in the end, exact. None where it was not proven.
-        least: The least loss that the pathways can reach: below it by what modes would gain that
-            would have to turn negative.
+        derivation: Whose they are.
         competitions: How every competition ends.
-        stages: How many training stages there are.
     """
 
-    loss: Scalar | None
-    least: Scalar
+    derivation: Derivation
     competitions: tuple[CompetitionEnd, ...]
-    stages: int
+
+    @cached_property
+    def loss(self) -> Scalar | None:
+        """Loss of the aligned modes in the end, exact. None where it was not proven."""
+        ends, loss = _ended(self.competitions), self.derivation.initial_loss
+        whole = len(self.derivation.stages) == 1 and len(ends) == len(self.competitions)
+        return reduce(sub, (law.gain(phi) for law, phi in ends), loss) if whole else None
 
     def values(self) -> dict[str, Any]:
         """Return the loss and the competitions."""
@@ -184,9 +188,10 @@ class _Equilibria(Claim):
                 yield say(template, labels=labels, why=why)
 
     def _why(self, *, whole: bool) -> Block:
+        staged = len(self.derivation.stages) > 1
         return say(
             f"{'Aligned modes' if whole else 'The aligned modes in this table'}"
-            + ", their stage seeing what converged earlier stages leave," * (self.stages > 1)
+            + ", their stage seeing what converged earlier stages leave," * staged
             + " come to rest at the equilibrium below from every positive start. With $L$ a "
             r"function of the strengths, $m_a \kappa_{ab}$ is symmetric and positive definite "
             r"(checked exactly), so that $\tau \dot{L} = -2 \sum_a m_a \pi_a (s_a - \sum_b "
@@ -199,12 +204,12 @@ class _Equilibria(Claim):
     def _says_loss(self) -> Iterator[Block]:
         if self.loss is None:
             return
-        spec = self.competitions[0].spec
+        spec, lowest = self.derivation.spec, self.derivation.least_loss
         declared, notation = spec.values, Notation.of(spec)
-        loss, least = (scalar_latex(value, notation) for value in (self.loss, self.least))
+        loss, least = (scalar_latex(value, notation) for value in (self.loss, lowest))
         # Who stays is decided at the declared values, and so is what there is to compare.
-        where = ", at the declared values" if declared and self.loss != self.least else ""
-        if self.loss.substitute(declared) == self.least.substitute(declared):
+        where = ", at the declared values" if declared and self.loss != lowest else ""
+        if self.loss.substitute(declared) == lowest.substitute(declared):
             end = "the least that the pathways can reach."
         else:
             end = (
@@ -249,20 +254,7 @@ def _ended(races: Sequence[CompetitionEnd]) -> list[tuple[Competition, tuple[Sca
 def equilibria_of(derivation: Derivation) -> _Equilibria | None:
     """Return where coupled modes come to rest; None where no stage has any."""
     races = derivation.ask(races_of)
-    if not races:
-        return None
-    loss = None
-    ends = _ended(races)
-    if len(derivation.stages) == 1 and len(ends) == len(races):
-        loss = derivation.initial_loss
-        for law, phi in ends:
-            loss = loss - law.gain(phi)
-    return _Equilibria(
-        loss=loss,
-        least=derivation.least_loss,
-        competitions=races,
-        stages=len(derivation.stages),
-    )
+    return _Equilibria(derivation=derivation, competitions=races) if races else None
 
 
 def races_of(derivation: Derivation) -> tuple[CompetitionEnd, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from flint import arb
@@ -109,14 +110,37 @@ class _Width(Claim):
     """What narrow pathways learn, and at which loss.
 
     Attributes:
-        loss: Loss on the plateau, certified; None where a narrow pathway is undecided.
-        least_loss: Least loss of these widths, likewise.
+        derivation: Whose they are.
         pathways: The narrow pathways.
     """
 
-    loss: arb | None
-    least_loss: arb | None
+    derivation: Derivation
     pathways: tuple[NarrowPathway, ...]
+
+    def _loss(self, learned: Callable[[Narrow], tuple[int, ...]]) -> arb | None:
+        """Return the loss where some modes are learned; None where that is not decided."""
+        if any(one.undecided for one in self.pathways):
+            return None
+        with precision(SHOWN_BITS):
+            loss = ball(self.derivation.ask(at_values).least_loss.to_fraction())
+            for found in (one.found for one in self.pathways if one.found is not None):
+                everything = found.taken([entry.mode.multiplicity for entry in found.modes])
+                loss = loss + everything - found.taken(learned(found))
+        return loss
+
+    @cached_property
+    def loss(self) -> arb | None:
+        """Loss on the plateau, certified; None where a narrow pathway is undecided."""
+        return self._loss(lambda found: found.plateau or ())
+
+    @cached_property
+    def least_loss(self) -> arb | None:
+        """Least loss of these widths, likewise."""
+        return self._loss(lambda found: found.least)
+
+    def values(self) -> dict[str, Any]:
+        """Return both losses and the pathways."""
+        return {"loss": self.loss, "least_loss": self.least_loss, "pathways": self.pathways}
 
     def says(self) -> Iterator[Block]:
         """Say what narrow pathways learn, and the loss that stays."""
@@ -142,19 +166,7 @@ class _Width(Claim):
 def width_of(derivation: Derivation) -> _Width | None:
     """Return what narrow pathways learn, and at what loss; None where all are wide enough."""
     pathways = derivation.ask(narrow_pathways)
-    if not pathways:
-        return None
-    if any(one.undecided for one in pathways):
-        return _Width(loss=None, least_loss=None, pathways=pathways)
-    with precision(SHOWN_BITS):
-        plateau = least = ball(derivation.ask(at_values).least_loss.to_fraction())
-        for one in pathways:
-            assert one.found is not None
-            assert one.found.plateau is not None
-            everything = one.found.taken([entry.mode.multiplicity for entry in one.found.modes])
-            plateau = plateau + everything - one.found.taken(one.found.plateau)
-            least = least + everything - one.found.taken(one.found.least)
-    return _Width(loss=plateau, least_loss=least, pathways=pathways)
+    return _Width(derivation=derivation, pathways=pathways) if pathways else None
 
 
 def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
