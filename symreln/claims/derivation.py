@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+import sympy as sp
 
 from symreln.base.records import record
 from symreln.claims.claim import Asked, Step
@@ -14,14 +15,12 @@ from symreln.errors import InputError
 from symreln.exact.singular import Columns, exact_root, singular_vectors
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
-from symreln.laws.law import Law, Regime, mode_space_loss, strength_symbol
+from symreln.laws.law import Law, Regime, strength_symbol
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, diagonalisable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
-
-    import sympy as sp
 
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
@@ -171,8 +170,6 @@ class PathwayDerivation:
         return [getattr(mode, name) for mode in self.learning for _ in range(mode.multiplicity)]
 
     def _row(self, name: str) -> sp.ImmutableMatrix:
-        import sympy as sp
-
         symbols = {p.name: p.symbol for p in self.parameters}
         return sp.ImmutableMatrix([[exact_root(each, symbols) for each in self._numbers(name)]])
 
@@ -181,8 +178,6 @@ class PathwayDerivation:
         return self._matrix(0, self.vectors[label]), self._matrix(1, self.vectors[label])
 
     def _matrix(self, side: int, *found: tuple[Columns, Columns]) -> sp.ImmutableMatrix:
-        import sympy as sp
-
         symbols = {p.name: p.symbol for p in self.parameters}
         columns = [column for each in found for column in each[side].to_sympy(symbols)]
         rows = self.spectrum.sigma_yx.shape[side]
@@ -366,11 +361,10 @@ class Derivation(Asked):
 def _loss(derivation: Derivation) -> sp.Expr | None:
     if not derivation.loss_separates:
         return None
-    terms = [
-        (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
-        for stage in derivation.stages
-        for pathway in stage.pathways
+    taken = (
+        -mode.multiplicity * mode.strength.taken(strength_symbol(mode.label))
+        for pathway in derivation.pathways
         for mode in pathway.learning
         if mode.strength is not None
-    ]
-    return mode_space_loss(derivation.initial_loss.to_sympy(derivation.spec.symbols), terms)
+    )
+    return sp.Add(derivation.initial_loss.to_sympy(derivation.spec.symbols), *taken)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from enum import Enum
-from itertools import combinations
+from itertools import chain, combinations
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,6 +107,9 @@ class _Consequence(Claim):
         where = ", ".join(filter(None, places))
         possible = "possible: " * (not self.proven)
         return possible + self.effect.value + (f" ({where})" if where else "")
+
+
+_UNDEFINED = _Consequence(effect=_Effect.UNDEFINED)
 
 
 @record
@@ -300,15 +303,13 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
     if not names:
         return None
     undecided: list[str] = []
-    undefined = _Consequence(effect=_Effect.UNDEFINED)
-    found = {str(polynomial): (polynomial, [undefined]) for polynomial in _data_poles(spec)}
-    poles = {*found}
-    for stage in derivation.stages:
-        for polynomial, consequence in _of_stage(stage, undecided, derivation.stages[0]):
-            for factor in factors(polynomial):
-                _, known = found.setdefault(str(factor), (factor, []))
-                if str(factor) not in poles and consequence not in known:
-                    known.append(consequence)
+    found: dict[str, tuple[fmpz_mpoly, list[_Consequence]]] = {}
+    conditions = (_of_stage(s, undecided, derivation.stages[0]) for s in derivation.stages)
+    for polynomial, consequence in chain(_of_data(spec), *conditions):
+        for factor in factors(polynomial):
+            _, known = found.setdefault(str(factor), (factor, []))
+            if _UNDEFINED not in known and consequence not in known:
+                known.append(consequence)
     ranges = {p.name: p.range for p in spec.parameters}
     sets = [_placed(*each, names, ranges) for each in found.values()]
     return ExceptionalSets(
@@ -321,13 +322,13 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
     )
 
 
-def _data_poles(spec: Spec) -> list[fmpz_mpoly]:
-    """Return the factors of all denominators of the data and the gains."""
-    bottoms = [spec.dataset.inputs.denominator, spec.dataset.targets.denominator]
-    for pathway in spec.pathways:
-        bottoms += [gain.denominator for gain in pathway.gate if not isinstance(gain, int)]
-    distinct = {str(bottom): bottom for bottom in bottoms}
-    return list({str(f): f for bottom in distinct.values() for f in factors(bottom)}.values())
+def _of_data(spec: Spec) -> Iterator[tuple[fmpz_mpoly, _Consequence]]:
+    """Yield the denominators of the data and the gains."""
+    yield spec.dataset.inputs.denominator, _UNDEFINED
+    yield spec.dataset.targets.denominator, _UNDEFINED
+    gains = (gain for pathway in spec.pathways for gain in pathway.gate)
+    for gain in dict.fromkeys(gain for gain in gains if isinstance(gain, Scalar)):
+        yield gain.denominator, _UNDEFINED
 
 
 def _placed(

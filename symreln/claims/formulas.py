@@ -209,8 +209,7 @@ def evaluated_strength(law: Law) -> sp.Expr:
 
 def _taken(learned: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
     """Return what modes take off the loss."""
-    parts = ((n, law, form(law)) for n, law in learned)
-    return sp.Add(*(n * (law.s * pi - law.d * pi**2 / 2) for n, law, pi in parts))
+    return sp.Add(*(n * law.taken(form(law)) for n, law in learned))
 
 
 def check_closed(derivation: Derivation, form: str = "solved") -> None:

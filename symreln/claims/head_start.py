@@ -61,16 +61,6 @@ class ModeLaw:
     driven_by: tuple[str, Any] | None = None
     learned: Any = None
 
-    @property
-    def in_time(self) -> bool:
-        """Whether the mode is small while it is driven: learned after what drives it."""
-        if self.learned < _LATE:
-            return True
-        if isinstance(self.learned, arb) and not self.learned >= _LATE:
-            msg = "head start: balls of this precision do not tell which mode is learned first"
-            raise LimitReachedError(msg)
-        return False
-
 
 @record(eq=False)
 class ModeLaws(ByName[ModeLaw]):
@@ -223,13 +213,13 @@ class _Modes:
         )
         factor = evaluated_factor(ops, law.s, r, overlap, last, ops.number(tau), chi)
         law = self._law(mode, replace(begin, strength0=begin.strength0 * factor))
-        found = replace(
-            plain,
-            law=law,
-            driven_by=(driver.mode.label, last),
-            learned=ops.over(law.strength(last), law.plateau),
-        )
-        return found if found.in_time else _OUTRUN
+        learned = ops.over(law.strength(last), law.plateau)
+        if learned < _LATE:  # small while it is driven
+            return replace(plain, law=law, driven_by=(driver.mode.label, last), learned=learned)
+        if isinstance(learned, arb) and not learned >= _LATE:
+            msg = "head start: balls of this precision do not tell which mode is learned first"
+            raise LimitReachedError(msg)
+        return _OUTRUN
 
     def _begin(self, mode: ModeDerivation) -> Start:
         """Return where a mode starts while nothing earlier drives it."""

@@ -8,7 +8,7 @@ weight decay and layers that start apart. Which law a mode takes is decided in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import MISSING, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -492,6 +492,10 @@ class Law(ABC):
         which is evaluated.
         """
 
+    def taken(self, strength: Any) -> Any:
+        """Return what the mode takes off the loss at a strength, s π − ½ d π²."""
+        return self.s * strength - self.d * strength**2 / 2
+
     def in_symbols(self) -> Self:
         """Return the same law with a free symbol for every number but the count of layers."""
         s, d = sp.symbols("s d", positive=True)
@@ -515,27 +519,6 @@ class Law(ABC):
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
-
-
-def mode_space_loss(
-    initial: sp.Expr, terms: Iterable[tuple[sp.Expr, int, sp.Expr, sp.Expr]]
-) -> sp.Expr:
-    r"""Return ½ tr Sigma^y − Σ m (s π − ½ d π²) over the modes that learn something.
-
-    Exact for one pathway, and for several whose modes are closed: d is then d_eff, which carries
-    the couplings, because modes that move together are equal.
-
-    Args:
-        initial: ½ tr Sigma^y.
-        terms: (strength, multiplicity, s, d or d_eff), one entry a mode.
-    """
-    return sp.Add(
-        initial,
-        *(
-            -multiplicity * (s * strength - d * strength**2 / 2)
-            for strength, multiplicity, s, d in terms
-        ),
-    )
 
 
 def strength_symbol(label: str) -> sp.Symbol:

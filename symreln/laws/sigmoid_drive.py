@@ -38,7 +38,6 @@ Source: the connection formula is Gauss's, https://dlmf.nist.gov/15.8.E2.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import repeat
 from typing import Any
 
 import sympy as sp
@@ -182,7 +181,7 @@ def _gauss() -> Line:
     before = _R * sp.Matrix([_GAMMA, sp.sqrt(1 - _GAMMA**2)])
     after = _S * sp.Matrix([1, 0])
     exponents = [
-        _determinant(_halved_drive(e / (2 * _SOURCE))) + letter**2
+        _halved_drive(e / (2 * _SOURCE)).det() + letter**2
         for e, letter in zip(
             (before, after, before - after),
             letters(_R, _S, _GAMMA, _SOURCE, sp.sqrt),
@@ -205,11 +204,6 @@ def _gauss() -> Line:
         f"Gauss's equation for the second derivative; the three determinants; {CANCELS}",
         holds=vanish(twice[0] - bends, twice[1], *exponents),
     )
-
-
-def _determinant(matrix: Any) -> Any:
-    """Return the determinant of a matrix of two rows, as it is: SymPy would simplify it."""
-    return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
 
 
 def _halved_drive(e: Any) -> sp.Matrix:
@@ -263,21 +257,9 @@ def _connected() -> Line:
     )
 
 
-def _mean_square(*drives: tuple[Any, Any]) -> Any:
-    """Return how strong a mode is in the mean after some steps, over π₀.
-
-    Args:
-        drives: E v/τ of every step, in the directions u and one across.
-    """
-    v, *outputs = 1, 1, 0  # of q, over √2
-    for drive in reversed(drives):  # a step is symmetric
-        driven = sum(e * each for e, each in zip(drive, outputs, strict=True))
-        outputs = [each + e * v for e, each in zip(drive, outputs, strict=True)]
-        v = v + driven
-    return sum(each * each for each in (v, *outputs)) / 2
-
-
 def _switched(steps: int) -> sp.Expr:
     """Return π̃₀/π₀ after some steps at r u' and none yet at s u, in the plane."""
-    drive = (_R / _TAU * _GAMMA, _R / _TAU * sp.sqrt(1 - _GAMMA**2))
-    return _mean_square(*repeat(drive, steps)) / (1 + _S / _TAU) ** (2 * steps)
+    x, y = _R / _TAU * _GAMMA, _R / _TAU * sp.sqrt(1 - _GAMMA**2)
+    step = sp.Matrix([[1, x, y], [x, 1, 0], [y, 0, 1]])
+    grown = step**steps * sp.Matrix([1, 1, 0])  # of v and the outputs, over √2
+    return grown.dot(grown) / 2 / (1 + _S / _TAU) ** (2 * steps)
