@@ -64,17 +64,12 @@ class _Overlap(Claim):
         number = {} if self.ball is None else decimals(self.ball)
         return {"overlap": {"expr": self.k, **number}, "input_overlap": self.g}
 
-    def cells(self, notation: Notation) -> tuple[Content, Content, Content]:
+    def cells(self, notation: Notation) -> tuple[Content, ...]:
         """Return k, g and k g, a dash where there is none."""
         assert self.g is not None
-        g = self.g.to_sympy(notation.symbols)
-        if self.k is None:
-            return "–", Math(notation.latex(g)), "–"
-        return (
-            Math(notation.latex(self.k)),
-            Math(notation.latex(g)),
-            Math(notation.latex(self.k * g)),
-        )
+        k, g = self.k, self.g.to_sympy(notation.symbols)
+        numbers = (k, g, None if k is None else k * g)
+        return tuple("–" if each is None else Math(notation.latex(each)) for each in numbers)
 
 
 def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling) -> _Overlap:

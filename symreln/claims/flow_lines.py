@@ -14,8 +14,8 @@ from symreln.laws.flow_letters import (
     reduction_holds,
     stays_diagonal,
 )
-from symreln.laws.half_speed import reduction_residual
-from symreln.laws.line import Line
+from symreln.laws.half_speed import half_speed_lines
+from symreln.laws.line import Line, proven_once
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -105,17 +105,7 @@ def _layers_flow(derivation: Derivation) -> Iterator[Line]:
         main=True,
     )
     if known.half_speed.holds:
-        yield Line(
-            says="The network has ReLU units without biases, and the data are odd: pairs of units "
-            "$(w, b)$ and $(-w, -b)$ make it linear, each open on half of the samples. So with "
-            r"$\pi = a b/2$ all equations below hold with",
-            equation=(r"\tau \to 2 \tau, \qquad \lambda \to 2 \lambda",),
-            because=r"of every two samples $\pm x$ a unit is open on exactly one",
-            check=r"$\pi = a b/2$ and $c = |a^2 - b^2|/2$ put into the amplitudes' equations at "
-            "half speed, cancelled to 0",
-            holds=reduction_residual() == 0,
-            main=True,
-        )
+        yield from proven_once(half_speed_lines)
 
 
 def _layer_rows(layers: int, decay: bool) -> tuple[str, ...]:

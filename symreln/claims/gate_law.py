@@ -270,7 +270,7 @@ def _why_not(derivation: Derivation) -> str:
     if derivation.strength0 is None:
         return "no initial strength is derived"
     regime = derivation.ask(regime_of)
-    if regime is not None and regime.is_lazy:
+    if regime is not None and regime.lazy:
         return f"{regime.called} regime: units do not grow from small weights"
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(derivation.stages[0].pathways):

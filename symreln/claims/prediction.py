@@ -97,15 +97,7 @@ def predict(
         if found is not None:
             return found
     if is_linear(derivation) and not derivation.later:
-        loss, strengths, _ = linear_curves(derivation, grid)
-        return Prediction(
-            times=grid,
-            reduced=loss,
-            method="solution of the single layer's linear flow, in steps",
-            closed_loss=None,
-            modes=_mode_curves(derivation, {}, strengths),
-            constants=derivation.ask(printed_constants),
-        )
+        return _predict_linear(derivation, grid)
     plain = derivation.known.plain
     if not plain.holds:
         msg = (
@@ -113,22 +105,45 @@ def predict(
             "the closed forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
-    derivation.ask(check_descent)
+    derivation.ask(_check_descent)
     found = closed_forms(derivation, grid, factors=factors) if judged_only else None
     if found is not None:
         return found
-    closed, closed_loss = {}, None
+    return _predict_flow(derivation, grid, factors, None if stepped else accuracy)
+
+
+def _predict_flow(
+    derivation: Derivation,
+    grid: np.ndarray,
+    factors: Mapping[str, Fraction],
+    accuracy: float | None,
+) -> Prediction:
+    """Integrate the reduced flow, or gradient descent without an accuracy, beside closed forms."""
+    closed, closed_loss, coupled = {}, None, derivation.verdict.level is Level.COUPLED_MODES
     if derivation.closed and not derivation.later:
         closed = closed_curves(derivation, grid, factors=factors)
         closed_loss = loss_of_modes(derivation, closed, grid)
-    elif derivation.verdict.level is Level.COUPLED_MODES and alone:
+    elif coupled and not derivation.later and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
     return Prediction(
         times=grid,
         closed_loss=closed_loss,
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
-        **_integrated(derivation, factors, closed, None if stepped else (grid, accuracy)),
+        **_integrated(derivation, factors, closed, None if accuracy is None else (grid, accuracy)),
+    )
+
+
+def _predict_linear(derivation: Derivation, times: np.ndarray) -> Prediction:
+    """Predict a single layer, whose flow is linear."""
+    loss, strengths, _ = linear_curves(derivation, times)
+    return Prediction(
+        times=times,
+        reduced=loss,
+        method="solution of the single layer's linear flow, in steps",
+        closed_loss=None,
+        modes=_mode_curves(derivation, {}, strengths),
+        constants=derivation.ask(printed_constants),
     )
 
 
@@ -201,7 +216,7 @@ def predict_training(
     if found.judged == "effective" or narrow:
         return found  # the one is in steps
     if judged_only and found.judged == "closed":
-        derivation.ask(check_descent)
+        derivation.ask(_check_descent)
         return found
     if found.closed_loss is found.reduced:
         closed = {curve.label: curve.closed for curve in found.modes if curve.closed is not None}
@@ -438,11 +453,11 @@ def matrices_of(derivation: Derivation) -> CoupledMatrices:
             "gives up at a switch is not derived. Raise network.hidden"
         )
         raise NotSupportedError(msg)
-    derivation.ask(check_descent)
+    derivation.ask(_check_descent)
     return coupled_matrices(derivation)
 
 
-def check_descent(derivation: Derivation) -> None:
+def _check_descent(derivation: Derivation) -> None:
     """Refuse what gradient descent would diverge at, before it is predicted; ask for it.
 
     Modes relax to their plateaus with 2 s/τ, s at most the largest singular value of what a pathway

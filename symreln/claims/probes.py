@@ -30,15 +30,13 @@ def from_start(times: np.ndarray) -> tuple[np.ndarray, int]:
     return (times, 0) if times[0] == 0 else (np.concatenate([[0.0], times]), 1)
 
 
-def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return (U, V, label of every column) of the modes of a pathway that learn something.
+def mode_bases(pathway: PathwayDerivation) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return (U, V) of every mode of a pathway that learns something, by label.
 
     At the values at which its modes are ordered, where there are parameters.
     """
     sigma_yx = pathway.effective.sigma_yx.substitute(pathway.spectrum.values).to_numpy()
-    columns_u = [np.zeros((sigma_yx.shape[0], 0))]
-    columns_v = [np.zeros((sigma_yx.shape[1], 0))]
-    labels: list[str] = []
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
         if not mode.is_null:
             with np.errstate(over="ignore"):
@@ -46,16 +44,15 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
             if not np.isfinite(u).all():  # s is below the normal range of float64
                 u = sigma_yx @ v / np.abs(sigma_yx @ v).max()
                 u /= np.linalg.norm(u, axis=0)
-            columns_u.append(u)
-            columns_v.append(v)
-            labels += [mode.label] * v.shape[1]
-    return np.hstack(columns_u), np.hstack(columns_v), labels
+            found[mode.label] = (u, v)
+    return found
 
 
-def mode_bases(pathway: PathwayDerivation) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return (U, V) of every mode of a pathway that learns something, by label."""
-    u, v, labels = probe_bases(pathway)
-    places: dict[str, list[int]] = {}
-    for place, label in enumerate(labels):
-        places.setdefault(label, []).append(place)
-    return {label: (u[:, own], v[:, own]) for label, own in places.items()}
+def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return (U, V, label of every column) of the modes of a pathway that learn something."""
+    bases, shape = mode_bases(pathway), pathway.spectrum.sigma_yx.shape
+    u, v = (
+        np.hstack([np.zeros((size, 0)), *(pair[side] for pair in bases.values())])
+        for side, size in enumerate(shape)
+    )
+    return u, v, [label for label, (one, _) in bases.items() for _ in range(one.shape[1])]

@@ -57,7 +57,8 @@ class TrainingRegime(Claim):
     """What the initial weights do to the modes that learn.
 
     Attributes:
-        lazy: Labels of the modes that start at half of their plateau or beyond.
+        lazy: Labels of the modes that start at half of their plateau or beyond: formulas of growth
+            from small weights do not hold for them.
         modes: How many modes learn.
         scales: Smallest and largest relative scale s/(4 d_eff π0) of them: balls, for data may lie
             beyond float64.
@@ -77,11 +78,6 @@ class TrainingRegime(Claim):
         if not self.lazy:
             return "rich"
         return "lazy" if len(self.lazy) == self.modes else "mixed"
-
-    @property
-    def is_lazy(self) -> bool:
-        """Whether some mode is lazy: formulas of growth from small weights do not hold for it."""
-        return bool(self.lazy)
 
     @property
     def called(self) -> str:
@@ -119,14 +115,14 @@ class TrainingRegime(Claim):
     @property
     def sentence(self) -> str:
         """What large initial weights mean; "" in the rich regime."""
-        if not self.is_lazy:
+        if not self.lazy:
             return ""
         return f"{self.called} regime: {self.reason}. {_MEANS[self.name]}"
 
     def says(self) -> Iterator[Block]:
         """Say it, and when a mode is lazy."""
         yield from super().says()
-        if self.is_lazy:
+        if self.lazy:
             half_time = "it has no half-time, and " * (not self.apart)
             yield say(
                 "A mode is lazy where its initial strength is at least half of its plateau, "

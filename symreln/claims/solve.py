@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
+import sympy as sp
+
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.claims.derivation import (
@@ -19,7 +21,7 @@ from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.laws.choice import choose, printed
-from symreln.laws.law import PLAIN, Law, Regime
+from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Law, Regime
 from symreln.networks.effective import EffectiveDataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.networks.targets import Targets
@@ -259,27 +261,21 @@ class _Solver:
         # A number of degree > 2 is written as a constant with the mode's own index.
         name = "" if mode.s.is_radical and d_eff.is_radical else index
         mode_class, symbols = mode.mode_class, self.spec.symbols
-        later = self.driven.get(f"pi_{index}") is not None
-        key = (
-            mode_class.minpoly,
-            mode_class.eigenvalue,
-            d_eff.coefficients,
-            mode.root,
-            name,
-            later,
-        )
+        # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
+        # (proven with the verdict), and started elsewhere it would act on other pathways through an
+        # output direction that the data leave open.
+        alone = sp.S.Zero if mode.is_null else STRENGTH0
+        start = alone if self.driven.get(f"pi_{index}") is None else HEAD_START
+        numbers = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root)
+        key = (*numbers, name, start)
         if key not in self.solved:
             asymptote = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
-            # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
-            # (proven with the verdict), and started elsewhere it would act on other pathways
-            # through an output direction that the data leave open.
             self.solved[key] = printed(
                 self.regime,
                 mode.s.to_sympy(symbols, f"s_{index}"),
                 d_eff.to_sympy(symbols, f"d_{index}"),
                 asymptote=None if asymptote is None else asymptote.to_sympy(symbols),
-                null=mode.is_null,
-                later=later,
+                strength0=start,
             )
         return self.solved[key]
 

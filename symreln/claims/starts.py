@@ -163,7 +163,7 @@ def _pathway_kappas(
     regime units do not grow from small weights, and no early phase says which of them do.
     """
     regime = derivation.ask(regime_of)
-    if derivation.ask(narrow_pathways) or (regime is not None and regime.is_lazy):
+    if derivation.ask(narrow_pathways) or (regime is not None and regime.lazy):
         return {}
     return {
         pathway.name: float(f"{strengths[pathway.modes[0].label].kappa:.{_DIGITS}g}")

@@ -130,7 +130,7 @@ def _tried(again: Trials, pair: str) -> Iterator[Row]:
     yield from _halved_rate(again, pair)
     if not is_aligned(pair):
         regime = case.numbers.ask(regime_of)
-        lazy = regime is not None and regime.is_lazy
+        lazy = regime is not None and bool(regime.lazy)
         words = f"training is {regime.called}: {regime.reason}" if regime and lazy else ""
         first = _small_scale(case.numbers)
         yield _replaced(again, pair, SCALE, lambda: _halving(again, pair, "std", first), words)

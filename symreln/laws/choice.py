@@ -16,7 +16,7 @@ from symreln.base.records import record
 from symreln.errors import NoClosedFormError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.deep_chain import Depth
-from symreln.laws.law import HEAD_START, Law, Regime, Start
+from symreln.laws.law import STRENGTH0, Law, Regime, Start
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
@@ -104,8 +104,7 @@ def printed(
     d: sp.Expr,
     *,
     asymptote: sp.Expr | None = None,
-    null: bool = False,
-    later: bool = False,
+    strength0: sp.Expr = STRENGTH0,
 ) -> Law:
     """Return the law of a decoupled mode as it is printed, in steps.
 
@@ -114,14 +113,10 @@ def printed(
         s: Singular value.
         d: Input eigenvalue.
         asymptote: s/d in a shorter form.
-        null: Whether it has nothing to learn, and so starts at zero.
-        later: Whether it starts where modes of a later stage do in effect.
+        strength0: Where it starts, if not its law says that it is at 0.
     """
-    zero = null or law_of(regime).starts_at_zero
-    start: dict[str, Any] = {"strength0": sp.S.Zero} if zero else {}
-    if later and not zero:
-        start = {"strength0": HEAD_START}
-    return solve(regime, s, d, asymptote=asymptote, **start).in_steps()
+    start = sp.S.Zero if law_of(regime).starts_at_zero else strength0
+    return solve(regime, s, d, asymptote=asymptote, strength0=start).in_steps()
 
 
 def plateau(regime: Regime, s: float, d: float) -> float:

@@ -23,12 +23,13 @@ initial weights.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.laws.line import along
+from symreln.laws.line import Line, along
 from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def asked(spec: Spec) -> tuple[bool, str]:
 
 
 @lru_cache(maxsize=1)
-def reduction_residual() -> sp.Expr:
+def _reduction_residual() -> sp.Expr:
     """Zero exactly when π = ab/2, c = |a² − b²|/2 obey the two-layer equations with 2τ and 2λ."""
     strength, c = _A * _B / 2, (_A**2 - _B**2) / 2
     drive = _S - _D * strength
@@ -99,6 +100,21 @@ def reduction_residual() -> sp.Expr:
         sp.expand(tau * along(strength, slopes) - root * drive + 2 * decay * strength),
         sp.expand(root**2 - c**2 - 4 * strength**2),
         sp.expand(tau * along(c, slopes) + 2 * decay * c),
+    )
+
+
+def half_speed_lines() -> Iterator[Line]:
+    """Yield that the network is linear, with which time constant and weight decay."""
+    yield Line(
+        says="The network has ReLU units without biases, and the data are odd: pairs of units "
+        "$(w, b)$ and $(-w, -b)$ make it linear, each open on half of the samples. So with "
+        r"$\pi = a b/2$ all equations below hold with",
+        equation=(r"\tau \to 2 \tau, \qquad \lambda \to 2 \lambda",),
+        because=r"of every two samples $\pm x$ a unit is open on exactly one",
+        check=r"$\pi = a b/2$ and $c = |a^2 - b^2|/2$ put into the amplitudes' equations at "
+        "half speed, cancelled to 0",
+        holds=_reduction_residual() == 0,
+        main=True,
     )
 
 

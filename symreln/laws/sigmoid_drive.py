@@ -52,12 +52,12 @@ _R, _S, _SOURCE = sp.symbols("r s s_alpha", positive=True)
 _TAU, _GAMMA = sp.Symbol("tau", positive=True), sp.Symbol("gamma", real=True)
 
 #: LaTeX of :func:`letters`.
-LETTERS = (
+_LETTERS = (
     r"\nu_r = \frac{r}{4 s_{\alpha}}, \quad \nu_s = \frac{s}{4 s_{\alpha}}, \quad \nu_\gamma = "
     r"\frac{\sqrt{r^{2} + s^{2} - 2 r s \gamma}}{4 s_{\alpha}}"
 )
 #: LaTeX of :func:`evaluated_factor`, in the order of the module's formula.
-GROWN = (
+_GROWN = (
     r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[\chi^{4} \frac{(1 + \gamma)^{2}}{4} "
     r"\left(1 + \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{(1 - \gamma)^{2}}{4} "
     r"\left(1 - \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{1 - \gamma^{2}}{2}\right]"
@@ -113,7 +113,7 @@ def _formula() -> tuple[str, str]:
         for each in _sums(_RHO, _SIGMA, _DELTA)
     )
     factor = rf"\chi &= \frac{{{above}}}{{{below}}},".replace("+ - ", "- ")
-    return factor, LETTERS.replace(" = ", " &= ", 1) + "."
+    return factor, _LETTERS.replace(" = ", " &= ", 1) + "."
 
 
 def sigmoid_lines() -> Iterator[Line]:
@@ -238,7 +238,7 @@ def _connected() -> Line:
         "stands still. What a sigmoid makes of the first is a factor $\\chi^4$, by Gauss's "
         "connection formula; the others are smaller by powers of $\\pi_0$:",
         equation=(
-            rf"\tilde{{\pi}}_0 &= \pi_0 {GROWN},",
+            rf"\tilde{{\pi}}_0 &= \pi_0 {_GROWN},",
             *_formula(),
             r"\chi^4 &= 1 - \frac{\pi^2}{12}\, \frac{r s (1 - \gamma)}{s_\alpha^2} + \ldots",
         ),

@@ -24,7 +24,7 @@ from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import printed
-from symreln.laws.law import Law, Regime
+from symreln.laws.law import HEAD_START, STRENGTH0, Law, Regime
 from symreln.pipeline.certificate.texts import Json, Texts
 from symreln.verdict.judge import Level
 from symreln.verifier.sizes import GROUPS, NUMBERS, PARTS, Mode, NotForEverySizeError, Targets
@@ -279,7 +279,7 @@ def _mode(
     """Return a mode with its law, and what gives it a head start."""
     s, height = map(task.root, (found.s_squared, found.s_squared / (found.d_eff * found.d_eff)))
     d, by = found.d_eff.to_sympy(task.symbols), found.by
-    law = printed(known, s, d, asymptote=height, later=by is not None)
+    law = printed(known, s, d, asymptote=height, strength0=STRENGTH0 if by is None else HEAD_START)
     ahead = {} if by is None else {"by": earlier[by], "faster": task.root(found.faster_squared)}
     return _Mode(template=template, found=found, law=law, **ahead)
 

@@ -20,8 +20,8 @@ from tests.own_specs import LINEAR, UNIT, own
 def test_the_scale_of_the_weights_decides(std, name):
     found = derived("contextual-3", f'network.init_std="{std}"').regime
     assert found.name == name
-    assert found.is_lazy == (name != "rich")
-    assert bool(found.reason) == found.is_lazy
+    assert bool(found.lazy) == (name != "rich")
+    assert bool(found.reason) == bool(found.lazy)
 
 
 @pytest.mark.parametrize(("factor", "name"), [("1", "lazy"), ("1/5", "rich"), ("2/3", "mixed")])

@@ -121,6 +121,6 @@ def test_parameters_are_free_symbols():
 
 
 def test_reduction_and_a_wrong_one(monkeypatch):
-    assert half_speed.reduction_residual() == 0
+    assert half_speed._reduction_residual() == 0
     monkeypatch.setattr(half_speed, "SLOWER", 1)
-    assert half_speed.reduction_residual.__wrapped__() != 0
+    assert half_speed._reduction_residual.__wrapped__() != 0
