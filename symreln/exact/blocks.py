@@ -81,11 +81,10 @@ def invariant_blocks(family: Sequence[fmpz_mat], generic: int | None = None) -> 
         # Ends: a block holds its part of the seed that it came from, and all its parts are among
         # the seeds, so that fewer seeds are orthogonal to it.
         while seeds.ncols():
-            block = None
-            if seeds.ncols() == degree:
-                block = _single(seeds, family)
+            block = _single(seeds, family) if seeds.ncols() == degree else None
             if block is None:
-                block = _grow(_sprout(seeds, family, generic, degree), family, wide)
+                vector = integers.select_columns(seeds, [0])
+                block = _grow(_spin(seeds, vector, family, generic, degree), family, wide)
             blocks.append(block)
             if block.size == degree and block.size * block.copies == space.ncols():
                 break
@@ -181,13 +180,6 @@ class _Sprout:
     actions: Sequence[fmpq_mat]
 
 
-def _sprout(seeds: fmpz_mat, family: Sequence[fmpz_mat], member: int, degree: int) -> _Sprout:
-    """Spin the first of the seeds."""
-    vector = integers.select_columns(seeds, [0])
-    words, actions = _spin(vector, family, member, degree)
-    return _Sprout(seeds=seeds, degree=degree, vector=vector, words=words, actions=actions)
-
-
 def _grow(sprout: _Sprout, family: Sequence[fmpz_mat], taken: fmpz_mat) -> Block:
     """Return the block that a vector spins, with all equal copies among the seeds."""
     # One copy meets the kernel in at least ``degree`` dimensions.
@@ -227,15 +219,9 @@ def _smaller(sprout: _Sprout, family: Sequence[fmpz_mat]) -> _Sprout | None:
             if inside.ncols() == len(sprout.words):
                 continue
             vector = integers.primitive_columns(spoken * integers.select_columns(inside, [0]))
-            words, found = _spin(vector, family, member, factor.degree())
-            if len(words) < len(sprout.words):
-                return _Sprout(
-                    seeds=_kernel_of(factor, family[member]),
-                    degree=factor.degree(),
-                    vector=vector,
-                    words=words,
-                    actions=found,
-                )
+            found = _spin(vector, vector, family, member, factor.degree())
+            if len(found.words) < len(sprout.words):
+                return replace(found, seeds=_kernel_of(factor, family[member]))
     return None
 
 
@@ -283,11 +269,12 @@ def _speak(words: Sequence[_Word], family: Sequence[fmpz_mat], seeds: fmpz_mat) 
 
 
 def _spin(
-    seed: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
-) -> tuple[list[_Word], list[fmpq_mat]]:
+    seeds: fmpz_mat, seed: fmpz_mat, family: Sequence[fmpz_mat], generic: int, degree: int
+) -> _Sprout:
     """Return the smallest subspace that contains ``seed`` and is invariant under the family.
 
     Args:
+        seeds: The space that the seed was taken from.
         seed: Column, not zero, in the kernel of an irreducible polynomial of family[generic].
         family: Square integer matrices.
         generic: Index of the member whose powers are spoken first.
@@ -321,4 +308,4 @@ def _spin(
             msg = "a spun subspace is not invariant"
             raise ArithmeticError(msg)
         actions.append(action)
-    return words, actions
+    return _Sprout(seeds=seeds, degree=degree, vector=seed, words=words, actions=actions)

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
-from math import lcm
+from itertools import combinations, combinations_with_replacement
+from math import lcm, prod
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
 from symreln.base.records import record
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import Block
-from symreln.exact.field import Coefficients, Field, irreducible_factors, linear
+from symreln.exact.field import Coefficients, Field, irreducible_factors
 from symreln.exact.linear import characteristic, coordinates, evaluate
 from symreln.exact.matrix import ExactMatrix, Exponents
 from symreln.exact.scalar import Scalar, polynomial_ring
@@ -42,13 +42,10 @@ class EigenvalueFamily:
 
     def solve(self, block: Block) -> list[Eigenvalues]:
         """Return the joint eigenvalues of one block."""
-        if block.size == 1:
-            values = [[action[0, 0]] for action in block.actions]
-            return [_of_actions(values, integers.identity(1), self)]
         found = _constant(block, self)
         if found is None:
             found = _parametric(block, self)
-        return [_through_m(values) for values in found]
+        return [_through_m(each) if each.t and not each.at else each for each in found]
 
 
 @record
@@ -56,7 +53,7 @@ class Eigenvalues:
     """The roots of one irreducible polynomial, with their eigenvectors in a block.
 
     Attributes:
-        minpoly: f, coefficients low to high, polynomials over Z.
+        minpoly: f of T, coefficients low to high, polynomials over Z.
         t: T = M + t·Sigma^x.
         at: The point at which T is taken, where eigenvectors do not depend on the parameters;
             empty for T itself.
@@ -71,29 +68,6 @@ class Eigenvalues:
     eigenvalue: Coefficients
     d: Coefficients | None
     vectors: ExactMatrix
-
-
-def _of_actions(
-    values: Sequence[Sequence[fmpq]],
-    vectors: fmpz_mat,
-    family: EigenvalueFamily,
-    *,
-    minpoly: Sequence[fmpz] = (),
-    t: int = 0,
-    at: tuple[int, ...] = (),
-) -> Eigenvalues:
-    """Return eigenvalues on constant vectors, from the powers of theta that every action is."""
-    names = family.parameters
-    eigenvalue = _combined(values, family.m, names)
-    return Eigenvalues(
-        # Of degree 1 T = M, whatever told spaces apart.
-        minpoly=tuple(Scalar(names, int(c)) for c in minpoly) or linear(eigenvalue[0]),
-        t=t,
-        at=at,
-        eigenvalue=eigenvalue,
-        d=None if family.x is None else _combined(values, family.x, names),
-        vectors=ExactMatrix.from_integers(vectors, 1, names),
-    )
 
 
 def _combined(
@@ -115,11 +89,9 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
     A block may need t > 0 to come apart though single classes of it do not; one form for all
     makes equal classes of unlike blocks equal.
     """
-    if values.t == 0 or values.at or values.d is None:
-        return values
     names, field = values.minpoly[0].parameters, Field(values.minpoly)
     minpoly = field.minimal_polynomial(values.eigenvalue)
-    if len(minpoly) != len(values.minpoly):
+    if len(minpoly) != len(values.minpoly) or values.d is None:
         return values
     one, own = field.constant(1), values.eigenvalue
     powers = integers.iterated(lambda power: field.multiply(power, own), one, field.degree)
@@ -128,9 +100,8 @@ def _through_m(values: Eigenvalues) -> Eigenvalues:
         ExactMatrix.from_rows(powers, names).T, ExactMatrix.from_rows([values.d], names).T
     )
     assert found is not None
-    theta = tuple(Scalar(names, int(power == 1)) for power in range(field.degree))
     d = tuple(row[0] for row in found.rows())
-    return replace(values, minpoly=minpoly, t=0, eigenvalue=theta, d=d)
+    return replace(values, minpoly=minpoly, t=0, eigenvalue=Field(minpoly).theta, d=d)
 
 
 # -- blocks on which everything commutes: eigenvectors are constant ------------------------------
@@ -165,41 +136,28 @@ def _points(block: Block, family: EigenvalueFamily) -> Iterator[tuple[int, tuple
     They leave every algebraic set on which N(N-1)/2 factors of the degree of T and the
     denominators can vanish, whatever its shape.
     """
-    names = len(family.parameters)
+    names, first = len(family.parameters), int(family.x is None)
     of_m = max((sum(key) for key in family.m), default=0)
     of_x = 0 if family.x is None else 1 + max((sum(key) for key in family.x), default=0)
     degree = block.size * (block.size - 1) // 2 * max(of_m, of_x)
     degree += sum(int(polynomial.total_degree()) for polynomial in family.zeros)
-    free = names + (family.x is not None)
-    for shifts in _lattice(free, degree):
-        t, *rest = shifts if family.x is not None else (0, *shifts)
-        point = tuple(2 + index + shift for index, shift in enumerate(rest))
-        if all(polynomial(*point) != 0 for polynomial in family.zeros):
-            yield t, point
-
-
-def _lattice(size: int, degree: int) -> Iterator[tuple[int, ...]]:
-    """Yield the points of whole numbers >= 0 whose sum is at most ``degree``, in order of the sum.
-
-    A polynomial of that total degree which vanishes at all of them is zero: by induction over
-    ``size`` and ``degree``, it vanishes where the last number is 0, so that the last variable
-    divides it, and the quotient, of one degree less, vanishes at the rest, moved by 1.
-    """
-    if not size:
-        yield ()
-        return
+    # A polynomial of this total degree that vanishes at all whole numbers >= 0 of such a sum is
+    # zero: by induction over their number and the degree, it vanishes where the last is 0, so that
+    # the last variable divides it, and the quotient, of one degree less, vanishes at the rest,
+    # moved by 1.
     for total in range(degree + 1):
-        for bars in combinations(range(total + size - 1), size - 1):
-            yield tuple(b - a - 1 for a, b in pairwise((-1, *bars, total + size - 1)))
+        for raised in reversed([*combinations_with_replacement(range(first, names + 1), total)]):
+            t, *shifts = map(raised.count, range(names + 1))
+            point = tuple(2 + index + shift for index, shift in enumerate(shifts))
+            if all(polynomial(*point) != 0 for polynomial in family.zeros):
+                yield t, point
 
 
 def _at_point(block: Block, family: EigenvalueFamily, t: int, point: tuple[int, ...]) -> fmpq_mat:
     total = fmpq_mat(block.size, block.size)
     for index, factor in ((family.m, 1), (family.x or {}, t)):
         for exponents, place in index.items():
-            weight = fmpz(factor)
-            for base, exponent in zip(point, exponents, strict=True):
-                weight *= fmpz(base) ** exponent
+            weight = factor * prod(map(pow, point, exponents))
             if weight:
                 total = total + block.actions[place] * fmpq(weight)
     return total
@@ -223,11 +181,17 @@ def _split(
         values = _as_polynomials(operator, block.actions, vectors, degree)
         if values is None:
             return None
-        if degree == 1:
-            result.append(_of_actions(values, vectors, family))
-        else:
-            minpoly = factor.coeffs()
-            result.append(_of_actions(values, vectors, family, minpoly=minpoly, t=t, at=point))
+        names = family.parameters
+        result.append(
+            Eigenvalues(
+                minpoly=tuple(Scalar(names, int(c)) for c in factor.coeffs()),
+                t=t,
+                at=point,
+                eigenvalue=_combined(values, family.m, names),
+                d=None if family.x is None else _combined(values, family.x, names),
+                vectors=ExactMatrix.from_integers(vectors, 1, names),
+            )
+        )
     return result
 
 
@@ -308,10 +272,7 @@ def _parametric_split(m: ExactMatrix, x: ExactMatrix | None, t: int) -> list[Eig
                 image = evaluate(rest, operator, image)
         spaces = _krylov_spaces(operator, image, degree, exponent)
         # T's eigenvalue; M = T - t·Sigma^x, so that Sigma^x is enough.
-        eigenvalue: Coefficients = (-factor[0] / factor[1],)
-        if degree > 1:
-            eigenvalue = tuple(Scalar(m.parameters, int(power == 1)) for power in range(degree))
-        d = None
+        eigenvalue, d = Field(factor).theta, None
         if x is not None:
             d = _as_polynomial(x, spaces)
             if d is None:
@@ -319,8 +280,8 @@ def _parametric_split(m: ExactMatrix, x: ExactMatrix | None, t: int) -> list[Eig
             eigenvalue = tuple(a - b * t for a, b in zip(eigenvalue, d, strict=True))
         result.append(
             Eigenvalues(
-                minpoly=factor if degree > 1 else linear(eigenvalue[0]),
-                t=t if degree > 1 else 0,
+                minpoly=factor,
+                t=t,
                 eigenvalue=eigenvalue,
                 d=d,
                 vectors=ExactMatrix.beside([space.select(columns=[0]) for space in spaces]),

@@ -42,6 +42,11 @@ class Field:
         zero = Scalar(self.parameters, 0)
         return (Scalar.of(value, self.parameters), *[zero] * (self.degree - 1))
 
+    @property
+    def theta(self) -> Coefficients:
+        """The root theta itself."""
+        return self.reduce((Scalar(self.parameters, 0), Scalar(self.parameters, 1)))
+
     def pack(self, element: Sequence[Scalar]) -> fmpq_poly:
         """Return an element without parameters as FLINT's polynomial in theta."""
         return fmpq_poly([_to_fmpq(value) for value in element])
