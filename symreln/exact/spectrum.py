@@ -19,7 +19,7 @@ from symreln.base.records import record
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact import integers, polynomials
 from symreln.exact.algebraic import AlgebraicNumber, order_key
-from symreln.exact.blocks import invariant_blocks
+from symreln.exact.blocks import Block, invariant_blocks
 from symreln.exact.eigenvalues import EigenvalueFamily, Eigenvalues
 from symreln.exact.field import Coefficients, Field, linear
 from symreln.exact.linear import coordinates
@@ -223,23 +223,29 @@ class JointSpectrum:
             total = total + self.sigma_x.substitute(at).scale(operator.weight_x)
         return total.reduced()
 
+    def krylov(
+        self, mode_class: ModeClass, length: int, first: ExactMatrix | None = None
+    ) -> list[ExactMatrix]:
+        """Return w, T w, …, ``length`` of them, for a class's generators w or what is first."""
+        start = mode_class.generators if first is None else first
+        if length == 1:
+            return [start]
+        operator = self.operator_matrix(mode_class)
+        return integers.iterated(lambda word: (operator @ word).reduced(), start, length)
+
     def spanning(self, mode_class: ModeClass) -> list[list[Coefficients]]:
         """Return columns over a class's field that are a basis of its mode of a root theta.
 
         For theta of degree k they are Σ_j c_j(theta) T^j w, with f(x)/(x - theta) = Σ c_j x^j, for
         the generators w: (T - theta) maps them to f(T) w = 0.
         """
-        field, words = Field(mode_class.minpoly), [mode_class.generators]
+        field, degree = Field(mode_class.minpoly), mode_class.degree
         weights = [field.constant(1)]
-        if mode_class.degree > 1:
-            weights = [field.reduce(mode_class.minpoly[j + 1 :]) for j in range(mode_class.degree)]
-            operator = self.operator_matrix(mode_class)
-            words = integers.iterated(
-                lambda word: (operator @ word).reduced(), words[0], mode_class.degree
-            )
+        if degree > 1:
+            weights = [field.reduce(mode_class.minpoly[j + 1 :]) for j in range(degree)]
         zero = field.constant(0)
         found = [[zero] * self.n_x for _ in range(mode_class.multiplicity)]
-        for word, weight in zip(words, weights, strict=True):
+        for word, weight in zip(self.krylov(mode_class, degree), weights, strict=True):
             for row, column, value in word.nonzero():
                 own = field.scale(weight, value)
                 known = found[column][row]
@@ -301,7 +307,9 @@ def joint_spectrum(
         msg = "joint spectrum: sigma_x is not symmetric; give X X^T / P"
         raise InputError(msg)
     witness = _commutator(yx, x)
-    classes = _from_outputs(yx, x, with_x=witness is None)
+    classes = None
+    if yx.shape[0] < size and not yx.is_zero:
+        classes = _from_outputs(yx, x, with_x=witness is None)
     if classes is None:
         classes = _classes(_primitive(yx.gram), _primitive(x), with_x=witness is None)
     if sum(item.dimension for item in classes) != size:
@@ -366,7 +374,7 @@ def _classes(m: _Scaled, x: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
     generic = None if names or m[0].is_zero else 0
     return _merged(
         [
-            _mode_class(values, block.basis, (m[1], x[1]), names)
+            _mode_class(values, block, (m[1], x[1]))
             for block in invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
             for values in family.solve(block)
         ]
@@ -374,16 +382,14 @@ def _classes(m: _Scaled, x: _Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
 
 
 def _from_outputs(yx: ExactMatrix, x: ExactMatrix, *, with_x: bool) -> tuple[ModeClass, ...] | None:
-    r"""Return the classes from matrices of the outputs' size, where that is less, or None.
+    r"""Return the classes from matrices of the outputs' size, which is less, or None.
 
     With A for Sigma^{yx}, :math:`A A^T u = \lambda u` gives :math:`M (A^T u) = \lambda A^T u`, and
     where M and Sigma^x commute, :math:`A \Sigma^x A^T u = \lambda d\, u` gives d. What is
     orthogonal to these vectors is the kernel of A. Sigma^x is a number d there if the trace and the
     square's trace that are left are d and d² for each dimension; else all is done among inputs.
     """
-    (height, size), names, back = yx.shape, yx.parameters, yx.T
-    if height >= size or yx.is_zero:
-        return None
+    size, names, back = yx.shape[1], yx.parameters, yx.T
     classes: list[ModeClass] = []
     for c in _classes(_primitive(yx @ back), _primitive(yx @ x @ back), with_x=with_x):
         if c.is_null:
@@ -439,32 +445,28 @@ def _left(total: Scalar, classes: Iterable[ModeClass], power: int) -> Scalar:
     return total
 
 
-def _mode_class(
-    values: Eigenvalues,
-    basis: tuple[fmpz_mat, ...],
-    scales: Sequence[Scalar],
-    names: tuple[str, ...],
-) -> ModeClass:
+def _mode_class(values: Eigenvalues, block: Block, scales: Sequence[Scalar]) -> ModeClass:
+    """Return the class of a block's joint eigenvalues, each matrix multiplied by its scale."""
+    names = scales[0].parameters
     one, zero = Scalar(names, 1), Scalar(names, 0)
     eigenvalue = tuple(value * scales[0] for value in values.eigenvalue)
-    d = None if values.d is None else tuple(value * scales[1] for value in values.d)
     minpoly, operator = values.minpoly, Operator(weight_m=one, weight_x=zero)
-    if len(eigenvalue) == 1:
+    if len(eigenvalue) == 1:  # T = M, whatever told spaces apart
         minpoly = linear(eigenvalue[0])
     else:
         at = tuple((n, Fraction(v)) for n, v in zip(names, values.at, strict=False))
         weights = (1 / scales[0], values.t / scales[1] if values.t else zero)
         m, x = (Scalar.of(weight.substitute(dict(at)), names) for weight in weights)
         operator = Operator(weight_m=m, weight_x=x, at=at)
-    generators = ExactMatrix.from_integers(basis[0], 1, names)
-    if len(basis) > 1:
-        words = integers.stack_columns(basis, basis[0].nrows())
-        copies = values.vectors.repeated(basis[0].ncols())
+    generators = ExactMatrix.from_integers(block.basis[0], 1, names)
+    if block.size > 1:
+        words = integers.stack_columns(block.basis, generators.shape[0])
+        copies = values.vectors.repeated(block.copies)
         generators = ExactMatrix.from_integers(words, 1, names) @ copies
     return ModeClass(
         minpoly=minpoly,
         eigenvalue=eigenvalue,
-        d=d,
+        d=None if values.d is None else tuple(value * scales[1] for value in values.d),
         multiplicity=generators.shape[1],
         generators=generators,
         operator=operator,

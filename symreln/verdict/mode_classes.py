@@ -117,18 +117,15 @@ class PathwayModes:
 
     def krylov(self, a: int, length: int) -> list[ExactMatrix]:
         """Return w, T w, …, T^{length-1} w for the generators w of a class."""
-        words = self._krylov.setdefault(a, [])
-        if self.original is not None and self.effective.image is not None:
-            places = self.effective.image.inputs.tolist()
-            for word in self.original.krylov(a, length)[len(words) :]:
-                words.append(word.select(rows=places))
-            return words[:length]
-        if not words:
-            words.append(self.classes[a].generators)
+        words = self._krylov.setdefault(a, [self.classes[a].generators])
         if len(words) < length:
-            operator = self.spectrum.operator_matrix(self.classes[a])
-            while len(words) < length:
-                words.append((operator @ words[-1]).reduced())
+            if self.original is not None and self.effective.image is not None:
+                places, known = self.effective.image.inputs.tolist(), len(words)
+                later = self.original.krylov(a, length)[known:]
+                words += [word.select(rows=places) for word in later]
+            else:
+                wanted = length - len(words) + 1
+                words += self.spectrum.krylov(self.classes[a], wanted, words[-1])[1:]
         return words[:length]
 
     def basis(self, a: int) -> ExactMatrix:
@@ -224,13 +221,7 @@ class PathwayModes:
 
 @lru_cache(maxsize=32)
 def _gram(spectrum: JointSpectrum, mode_class: ModeClass) -> ExactMatrix:
-    words = [mode_class.generators]
-    if mode_class.degree > 1:
-        operator = spectrum.operator_matrix(mode_class)
-        while len(words) < mode_class.degree:
-            words.append((operator @ words[-1]).reduced())
-    basis = ExactMatrix.beside(words)
-    return (basis.T @ basis).reduced()
+    return ExactMatrix.beside(spectrum.krylov(mode_class, mode_class.degree)).gram.reduced()
 
 
 @lru_cache(maxsize=32)

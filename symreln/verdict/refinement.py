@@ -151,11 +151,7 @@ def _class(
 
     None where it has several of them.
     """
-    whole = mixed.operator_matrix(found)
-    step = whole
-    words = [found.generators]
-    for _ in range(3 * found.degree - 3):
-        words.append((step @ words[-1]).reduced())
+    words = mixed.krylov(found, 3 * found.degree - 2)
     drive = Drive(powers=tuple(words), degree=found.degree)
     of_x, of_operator = (
         drive.polynomial(tuple((m @ w).reduced() for w in words[: found.degree]))
@@ -167,5 +163,6 @@ def _class(
     if found.operator.weight_x.is_zero:
         return replace(found, d=of_x), first
     names = mixed.parameters
+    whole = mixed.operator_matrix(found)
     plain = Operator(weight_m=Scalar(names, 1), weight_x=Scalar(names, 0), matrix=whole)
     return replace(found, d=of_x, operator=plain), first
