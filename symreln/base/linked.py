@@ -18,22 +18,20 @@ def linked(items: Iterable[Iterable[Hashable]]) -> list[tuple[int, ...]]:
         >>> linked(["ab", "c", "bd", "d", ""])
         [(0, 2, 3), (1,), (4,)]
     """
-    groups: list[set[int]] = []
-    group: dict[Hashable, int] = {}
-    joined: list[int] = []
-
-    def root(number: int) -> int:
-        while joined[number] != number:
-            joined[number] = joined[joined[number]]
-            number = joined[number]
-        return number
-
-    for place, keys in enumerate(items):
-        joined.append(place)
-        groups.append({place})
+    listed = [tuple(keys) for keys in items]
+    holders: dict[Hashable, list[int]] = {}
+    for place, keys in enumerate(listed):
         for key in keys:
-            first, second = sorted((root(place), root(group.setdefault(key, place))))
-            if first != second:
-                joined[second] = first
-                groups[first] |= groups[second]
-    return [tuple(sorted(groups[n])) for n in range(len(joined)) if joined[n] == n]
+            holders.setdefault(key, []).append(place)
+    found: list[tuple[int, ...]] = []
+    seen: set[int] = set()
+    for first in range(len(listed)):
+        if first not in seen:
+            group = [first]
+            seen.add(first)
+            for place in group:  # grows while it is read
+                fresh = {other for key in listed[place] for other in holders.pop(key, ())} - seen
+                seen |= fresh
+                group += fresh
+            found.append(tuple(sorted(group)))
+    return found

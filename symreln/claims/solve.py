@@ -83,7 +83,8 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
         spectra = _spectra(spec, effective, seen=len(numbers) > 1 or stage != spec.stages[-1])
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
-            verdict = verdict.with_edges(spec.sharing, lambda: spec.edges)
+            if spec.graph is not None:
+                verdict = verdict.with_edges(spec.edges)
         left = _converged(goal, effective, verdict)
         if stages:
             driven |= drivers(stages, numbers, effective, verdict.spectra)
@@ -147,7 +148,7 @@ def _spectra(
                     found[id(e)] = joint_spectrum(e.sigma_yx, e.sigma_x, spec.values)
                 else:
                     found[id(e)] = image_spectrum(e, found[id(e.image.original)])
-        if seen and all(spectrum.commutes for spectrum in found.values()):
+        if seen and all(s.commutes and not s.parameters for s in found.values()):
             for e in effective:
                 if e.image is None:
                     check_projection(found[id(e)])

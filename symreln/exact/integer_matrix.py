@@ -81,28 +81,28 @@ class IntegerMatrix:
 
     @classmethod
     def of_triples(
-        cls, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray, values: np.ndarray
+        cls, shape: tuple[int, int], triples: Iterable[np.ndarray], *, distinct: bool = False
     ) -> IntegerMatrix:
-        """Return the matrix of values at places in any order; those at one place add up."""
-        return cls._of_places(shape, (rows, columns, values), _largest(values) * len(values))
+        """Return the matrix of (rows, columns, values) in any order; values at one place add up.
 
-    @classmethod
-    def _of_places(
-        cls, shape: tuple[int, int], entries: tuple[np.ndarray, ...], bound: int
-    ) -> IntegerMatrix:
-        """Return the same; all sums at one place are within a bound."""
-        rows, columns, values = entries
-        if not _is_small(shape) and bound < _WORD:
+        Args:
+            shape: (rows, columns).
+            triples: What is at which places.
+            distinct: Whether no two values are at one place.
+        """
+        rows, columns, values = triples
+        if not _is_small(shape) and _largest(values) * (distinct or len(values)) < _WORD:
             at = (values.astype(np.int64), (rows, columns))
             return cls(shape, sparse=scipy.sparse.csr_array(at, shape=shape))
         found = fmpz_mat(*shape)
-        for row, column, value in zip(*(part.tolist() for part in entries), strict=True):
+        listed = (part.tolist() for part in (rows, columns, values))
+        for row, column, value in zip(*listed, strict=True):
             found[row, column] += value
         return cls(shape, flint=found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what makes it again: FLINT's matrices are not pickled."""
-        return IntegerMatrix.of_triples, (self.shape, *self.entries)
+        return IntegerMatrix.of_triples, (self.shape, tuple(self.entries))
 
     # -- forms ----------------------------------------------------------------------------------
 
@@ -242,9 +242,6 @@ class IntegerMatrix:
             return IntegerMatrix(self.shape, flint=self.flint * factor)
         return IntegerMatrix(self.shape, sparse=self._sparse * factor)
 
-    def __neg__(self) -> IntegerMatrix:
-        return self * -1
-
     def divided(self, divisor: int) -> IntegerMatrix:
         """Return the matrix divided by an integer that divides every entry."""
         if divisor == 1 or self.is_zero:
@@ -252,7 +249,8 @@ class IntegerMatrix:
         if self.by_flint:
             flat = [entry // divisor for entry in self.flint.entries()]
             return IntegerMatrix(self.shape, flint=fmpz_mat(*self.shape, flat))
-        return self._of_places(self.shape, (self.rows, self.columns, self.values // divisor), 0)
+        triples = (self.rows, self.columns, self.values // divisor)
+        return self.of_triples(self.shape, triples, distinct=True)
 
     def __matmul__(self, other: IntegerMatrix) -> IntegerMatrix:
         (height, inner), width = self.shape, other.shape[1]
@@ -286,8 +284,8 @@ class IntegerMatrix:
         """Return a matrix with every row and column at a new place, dropped where that is -1."""
         rows, columns = to_row[self.rows], to_column[self.columns]
         keep = (rows >= 0) & (columns >= 0)
-        values = self.values[keep]
-        return self._of_places(shape, (rows[keep], columns[keep], values), _largest(values))
+        kept = (each[keep] for each in (rows, columns, self.values))
+        return self.of_triples(shape, kept, distinct=True)
 
 
 def integer_array(values: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -129,7 +129,11 @@ class ExactMatrix:
         denominator: fmpz_mpoly | int = 1,
     ) -> ExactMatrix:
         """Build from polynomials over Z, all entries row by row, over one denominator."""
-        found = _coefficients(entries)
+        found: dict[Exponents, list[int]] = {}
+        for place, entry in enumerate(entries):
+            for exponents, coefficient in entry.to_dict().items():
+                key = tuple(int(e) for e in exponents)
+                found.setdefault(key, [0] * len(entries))[place] = int(coefficient)
         terms = {key: IntegerMatrix.of_flat(shape, flat) for key, flat in found.items()}
         return cls(shape, parameters, terms, denominator)
 
@@ -163,7 +167,7 @@ class ExactMatrix:
             if len(place) and not 0 <= place.min() <= place.max() < size:
                 msg = f"an entry lies outside a matrix of shape {shape}"
                 raise InputError(msg)
-        held = IntegerMatrix.of_triples(shape, *at, integer_array(values))
+        held = IntegerMatrix.of_triples(shape, (*at, integer_array(values)))
         return cls(shape, parameters, {(0,) * len(parameters): held}, denominator)
 
     @classmethod
@@ -193,7 +197,7 @@ class ExactMatrix:
             for key, each in part._times(common // part.denominator).items():
                 found.setdefault(key, []).append((each.rows, each.columns + start, each.values))
         terms = {
-            key: IntegerMatrix.of_triples(shape, *map(np.concatenate, zip(*pieces, strict=True)))
+            key: IntegerMatrix.of_triples(shape, map(np.concatenate, zip(*pieces, strict=True)))
             for key, pieces in found.items()
         }
         return cls(shape, names, terms, common)
@@ -229,7 +233,7 @@ class ExactMatrix:
         return a._with(terms, a.denominator * left)
 
     def __neg__(self) -> ExactMatrix:
-        return self._with({key: -part for key, part in self.terms.items()})
+        return self._with({key: part * -1 for key, part in self.terms.items()})
 
     def __sub__(self, other: ExactMatrix) -> ExactMatrix:
         return self + (-other)
@@ -353,12 +357,12 @@ class ExactMatrix:
         """Return the submatrix of the given rows and columns, in that order; None keeps all."""
         rows = range(self.shape[0]) if rows is None else rows
         columns = range(self.shape[1]) if columns is None else columns
-        if len(set(rows)) < len(rows):
-            each, shape = range(len(rows)), (len(rows), self.shape[0])
-            chooser = ExactMatrix.from_entries(shape, each, rows, [1] * len(rows))
-            return (chooser @ self).select(columns=columns)
-        if len(set(columns)) < len(columns):
-            return self.T.select(rows=columns, columns=rows).T
+        if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
+            left, right = (
+                ExactMatrix.from_entries((len(at), size), range(len(at)), at, [1] * len(at))
+                for at, size in zip((rows, columns), self.shape, strict=True)
+            )
+            return left @ self @ right.T
         to_row, to_column = map(_places, (rows, columns), self.shape)
         return self._moved(to_row, to_column, (len(rows), len(columns)))
 
@@ -385,8 +389,8 @@ class ExactMatrix:
         for key, part in self.terms.items():
             rows = (part.rows[:, None] * copies + each).ravel()
             columns = (part.columns[:, None] * copies + each).ravel()
-            values = np.repeat(part.values, copies)
-            terms[key] = IntegerMatrix.of_triples(shape, rows, columns, values)
+            triples = (rows, columns, np.repeat(part.values, copies))
+            terms[key] = IntegerMatrix.of_triples(shape, triples)
         return ExactMatrix(shape, self.parameters, terms, self.denominator)
 
     def _moved(
@@ -560,16 +564,6 @@ class ExactMatrix:
 
     def __repr__(self) -> str:
         return f"ExactMatrix({self.shape[0]}×{self.shape[1]} over Q{list(self.parameters)})"
-
-
-def _coefficients(entries: Sequence[fmpz_mpoly]) -> dict[Exponents, list[int]]:
-    """Return the coefficient of every monomial in every polynomial."""
-    found: dict[Exponents, list[int]] = {}
-    for place, entry in enumerate(entries):
-        for exponents, coefficient in entry.to_dict().items():
-            key = tuple(int(e) for e in exponents)
-            found.setdefault(key, [0] * len(entries))[place] = int(coefficient)
-    return found
 
 
 def _sum(a: Exponents, b: Sequence[int]) -> Exponents:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.base.linked import linked
 from symreln.base.records import record
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.enclosure import precision
@@ -231,17 +232,8 @@ def _echelon(field: Field, vectors: list[_Vector]) -> list[_Vector]:
 
 def _parts(vectors: Sequence[_Vector]) -> list[list[_Vector]]:
     """Return the vectors by connected sets of places at which they are not 0."""
-    parts: list[tuple[set[int], list[int]]] = []
-    for number, vector in enumerate(vectors):
-        places = {i for i, entry in enumerate(vector) if not _is_zero(entry)}
-        members = [number]
-        for own in [part for part in parts if part[0] & places]:
-            parts.remove(own)
-            places |= own[0]
-            members += own[1]
-        parts.append((places, members))
-    ordered = sorted(sorted(members) for _, members in parts)
-    return [[vectors[number] for number in members] for members in ordered]
+    places = ([i for i, entry in enumerate(v) if not _is_zero(entry)] for v in vectors)
+    return [[vectors[number] for number in part] for part in linked(places)]
 
 
 def _shortened(field: Field, vector: _Vector) -> _Vector:

@@ -93,7 +93,7 @@ def _matrix(data: Mapping[str, Any], key: str, names: tuple[str, ...]) -> ExactM
     for power, rows in found.terms.items():
         places = [(i, j, value) for i, row in rows.items() for j, value in row.items()]
         i, j, values = zip(*places, strict=True)
-        terms[power] = IntegerMatrix.of_triples(found.shape, *map(integer_array, (i, j, values)))
+        terms[power] = IntegerMatrix.of_triples(found.shape, map(integer_array, (i, j, values)))
     below = polynomial_ring(own).from_dict(found.below)
     return ExactMatrix(found.shape, own, terms, below).promoted(names)
 

@@ -25,11 +25,9 @@ from symreln.verdict.residual import converged_pathways
 from symreln.verdict.stage_symmetry import StageSymmetry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from symreln.exact.spectrum import JointSpectrum
     from symreln.networks.effective import EffectiveDataset
-    from symreln.networks.shared_edges import EdgeData, Sharing
+    from symreln.networks.shared_edges import EdgeData
 
 #: Characters of an entry that is printed in a sentence; files have it exactly.
 _LONGEST_ENTRY = 32
@@ -101,15 +99,11 @@ class StageVerdict:
         """What every pathway of a closed stage has learned in the end."""
         return converged_pathways(self.modes, self.d_eff)
 
-    def with_edges(self, sharing: Sharing | str, edges: Callable[[], EdgeData]) -> StageVerdict:
-        """Return the verdict on pathways that share edges, or have unequally many of them.
-
-        Args:
-            sharing: How they share edges, or why no list says it.
-            edges: Returns the edges, and what drives them: asked where no list says it.
-        """
+    def with_edges(self, edges: EdgeData) -> StageVerdict:
+        """Return the verdict on pathways that share edges, or have unequally many of them."""
+        sharing = edges.sharing
         if isinstance(sharing, str):
-            decision = Diagonality.of(edges())
+            decision = Diagonality.of(edges)
             proven = decision.outcome is Truth.PROVEN
             level = Level.COUPLED_MODES if proven else Level.COUPLED_MATRICES
             reasons = (decision.reason, sharing)
@@ -182,7 +176,8 @@ def judge(
     symmetry.settle(spectra)
     couplings = StageCouplings.of(modes, symmetry)
     found = _Found(modes=modes, couplings=couplings, symmetry=symmetry)
-    found = _in_best_basis(found)
+    if found.commutes and found.degenerate and isinstance(found.closure, str):
+        found = _in_best_basis(found)
     level, reasons, closure = _decided(found)
     return StageVerdict(
         stage=stage,
@@ -241,15 +236,14 @@ class _Found:
     def components(self, *, through_null: bool = False) -> tuple[frozenset[Node], ...]:
         """Return the sets of modes that couple, or of modes linked by null ones as well."""
         null = {
-            (p, a)
+            (p, a): mode.is_null
             for p, item in enumerate(self.modes)
             for a, mode in enumerate(item.classes)
-            if mode.is_null
         }
-        every = [(p, a) for p, item in enumerate(self.modes) for a in range(len(item.classes))]
-        nodes = every if through_null else [node for node in every if node not in null]
-        found = (component - null for component in self.couplings.components(nodes))
-        return tuple(component for component in found if component)
+        nodes = [node for node in null if through_null or not null[node]]
+        parts = self.couplings.components(nodes)
+        found = (frozenset(node for node in part if not null[node]) for part in parts)
+        return tuple(filter(None, found))
 
     @cached_property
     def closure(self) -> Closure | str:
@@ -277,8 +271,6 @@ class _Found:
 
 def _in_best_basis(found: _Found) -> _Found:
     """Return the stage in a basis of its degenerate classes that closes as much as any does."""
-    if not found.commutes or not found.degenerate or not isinstance(found.closure, str):
-        return found
     spectra = split_by_sums(found.modes, found.couplings)
     if spectra is not None:
         better = found.in_basis(spectra)

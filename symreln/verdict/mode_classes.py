@@ -233,11 +233,14 @@ def gram_inverse(spectrum: JointSpectrum, mode_class: ModeClass) -> ExactMatrix:
 def check_projection(spectrum: JointSpectrum) -> None:
     """Refuse modes on which projections are too long: digits grow with their count's fourth power.
 
+    Args:
+        spectrum: Without parameters.
+
     Raises:
         LimitReachedError: There are such.
     """
     for mode_class in spectrum.classes:
-        if mode_class.degree < 2 or spectrum.parameters:
+        if mode_class.degree < 2:
             continue
         gram = _gram(spectrum, mode_class)
         largest = max((part.largest() for part in gram.terms.values()), default=0)

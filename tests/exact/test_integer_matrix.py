@@ -91,7 +91,7 @@ def test_every_route_of_a_product_is_exact(size, density):
 
 def test_values_at_one_place_add_up_beyond_int64():
     at = np.array([1, 0, 1])
-    found = IntegerMatrix.of_triples((2, 2), at, at, np.array([2**61, 3, 2**61]) * 2 - 1)
+    found = IntegerMatrix.of_triples((2, 2), (at, at, np.array([2**61, 3, 2**61]) * 2 - 1))
     assert list(found.triples()) == [(0, 0, 5), (1, 1, 2**63 - 2)]
 
 
