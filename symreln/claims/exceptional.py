@@ -35,8 +35,7 @@ from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact import domain
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
-from symreln.exact.domain import variables
-from symreln.exact.factoring import factors
+from symreln.exact.factoring import factors, variables
 from symreln.exact.scalar import Scalar, cleared, factored, spelled
 from symreln.verdict.coincidence import meeting, norm
 
@@ -118,14 +117,12 @@ class _ExceptionalSet(Claim):
 
     Attributes:
         polynomial: Irreducible over Z, primitive, positive leading coefficient.
-        ring: Names of the ring's parameters.
         consequences: What happens on it.
         roots: Its real roots in the domain, where one parameter occurs in it; else empty.
         excluded: Proof that it does not meet the domain, in words, or "".
     """
 
     polynomial: fmpz_mpoly
-    ring: tuple[str, ...]
     consequences: tuple[_Consequence, ...]
     roots: tuple[AlgebraicNumber, ...] = ()
     excluded: str = ""
@@ -133,7 +130,7 @@ class _ExceptionalSet(Claim):
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that occur in it."""
-        return variables(self.polynomial, self.ring)
+        return variables(self.polynomial)
 
     @property
     def harmless(self) -> bool:
@@ -232,7 +229,7 @@ class ExceptionalSets(Claim):
         named = [item.condition for item in self.breaking]
         for item in self.outside:
             if not item.harmless and item.polynomial.total_degree() == 1 and len(item.names) == 1:
-                (root,) = real_roots(item.polynomial, item.ring)
+                (root,) = real_roots(item.polynomial)
                 barred = item.excluded.removeprefix("no root with ")
                 named.append(f"{item.names[0]} = {root.scalar} (excluded by {barred})")
         # Where only s coincides, modes are unique all the same.
@@ -311,7 +308,7 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
             if _UNDEFINED not in known and consequence not in known:
                 known.append(consequence)
     ranges = {p.name: p.range for p in spec.parameters}
-    sets = [_placed(*each, names, ranges) for each in found.values()]
+    sets = [_placed(*each, ranges) for each in found.values()]
     return ExceptionalSets(
         parameters=names,
         domain=", ".join(text for r in ranges.values() if (text := r.text)),
@@ -334,7 +331,6 @@ def _of_data(spec: Spec) -> Iterator[tuple[fmpz_mpoly, _Consequence]]:
 def _placed(
     polynomial: fmpz_mpoly,
     consequences: list[_Consequence],
-    names: tuple[str, ...],
     ranges: dict[str, domain.Range],
 ) -> _ExceptionalSet:
     """Return a set with its real points in the domain, or the proof that it has none.
@@ -345,15 +341,14 @@ def _placed(
     first = min((c.stage or 0 for c in consequences if c.effect in _JUMPS), default=inf)
     whole = _ExceptionalSet(
         polynomial=polynomial,
-        ring=names,
         consequences=tuple(
             replace(c, proven=c.proven and (c.stage or 0) <= first) for c in consequences
         ),
     )
     if len(whole.names) > 1:
-        return replace(whole, excluded=domain.never_zero(polynomial, ranges, names))
+        return replace(whole, excluded=domain.never_zero(polynomial, ranges))
     name = "".join(whole.names)
-    roots = real_roots(polynomial, names)
+    roots = real_roots(polynomial)
     inside = tuple(root for root in roots if ranges[name].contains(root))
     outside = f"no root with {ranges[name].text}" if roots else "no real root"
     return replace(whole, roots=inside, excluded="" if inside else outside)

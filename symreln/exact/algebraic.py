@@ -7,7 +7,7 @@ operator, so an index follows one root as long as f's discriminant does not vani
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, cmp_to_key, lru_cache
@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.errors import FloatRangeError, InputError
-from symreln.exact import domain, enclosure
+from symreln.exact import enclosure
+from symreln.exact.factoring import variables
 from symreln.exact.field import Coefficients, Field, irreducible_factors, linear
-from symreln.exact.scalar import Scalar, univariate_text
+from symreln.exact.scalar import Scalar, polynomial_ring, univariate_text
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -405,18 +406,16 @@ def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:
     return None if s.is_long or d.is_long or found.is_long else found
 
 
-def real_roots(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[AlgebraicNumber, ...]:
+def real_roots(polynomial: fmpz_mpoly) -> tuple[AlgebraicNumber, ...]:
     """Return the real roots of an irreducible polynomial in one parameter, ascending.
 
     Args:
         polynomial: Irreducible over Z; one parameter occurs in it.
-        names: Names of the ring's parameters.
     """
-    coefficients = domain.univariate(polynomial, names)
-    minpoly = tuple(Scalar((), int(value)) for value in coefficients)
-    if len(minpoly) == 2:
-        return (AlgebraicNumber.rational(-minpoly[0] / minpoly[1]),)
-    theta = tuple(Scalar((), int(power == 1)) for power in range(len(minpoly) - 1))
+    terms = polynomial.project_to_context(polynomial_ring(variables(polynomial))).to_dict()
+    degree = int(polynomial.total_degree())
+    minpoly = tuple(Scalar((), int(terms.get((power,), 0))) for power in range(degree + 1))
+    coefficients, theta = tuple(each.to_fraction() for each in minpoly), Field(minpoly).theta
     return tuple(
         AlgebraicNumber(minpoly=minpoly, coefficients=theta, root=root)
         for root in range(len(enclosure.real_roots(coefficients, 64)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz_mpoly
 
 from symreln.base.records import record
-from symreln.exact import enclosure
-from symreln.exact.factoring import factorisation
+from symreln.exact.algebraic import real_roots
+from symreln.exact.factoring import factorisation, variables
 from symreln.exact.scalar import Scalar
 
 _MAX_TERMS = 60
@@ -60,54 +60,18 @@ class Range:
         return " and ".join(parts)
 
 
-def variables(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the parameters that occur in a polynomial."""
-    degrees = polynomial.degrees()
-    return tuple(name for name, degree in zip(names, degrees, strict=True) if int(degree) > 0)
-
-
-def univariate(polynomial: fmpz_mpoly, names: Sequence[str]) -> tuple[Fraction, ...]:
-    """Return the coefficients of a polynomial in which one parameter occurs, low to high."""
-    (name,) = variables(polynomial, names)
-    place = list(names).index(name)
-    coefficients = [Fraction(0)] * (int(polynomial.degrees()[place]) + 1)
-    for exponents, value in polynomial.to_dict().items():
-        coefficients[int(exponents[place])] = Fraction(int(value))
-    return tuple(coefficients)
-
-
-class _Root(NamedTuple):
-    """A real root of an irreducible polynomial."""
-
-    coefficients: tuple[Fraction, ...]
-    place: int
-
-    def compare(self, bound: Fraction, /) -> int:
-        """Return the sign of the root minus a rational number; exact."""
-        if len(self.coefficients) == 2:
-            root = -self.coefficients[0] / self.coefficients[1]
-            return (root > bound) - (root < bound)
-        return enclosure.sign_of(
-            lambda bits: (
-                enclosure.real_roots(self.coefficients, bits)[self.place] - enclosure.ball(bound)
-            )
-        )
-
-
-def keeps_sign(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> bool:
+def keeps_sign(polynomial: fmpz_mpoly, ranges: Mapping[str, Range]) -> bool:
     """Return whether an irreducible polynomial is proven to have no zero in its domain.
 
     In one parameter that is decided, in several see :func:`never_zero`.
     """
-    if len(variables(polynomial, names)) > 1:
-        return bool(never_zero(polynomial, ranges, names))
-    coefficients = univariate(polynomial, names)
-    limits = ranges[variables(polynomial, names)[0]]
-    count = len(enclosure.real_roots(coefficients, 64))
-    return not any(limits.contains(_Root(coefficients, place)) for place in range(count))
+    if len(variables(polynomial)) > 1:
+        return bool(never_zero(polynomial, ranges))
+    (name,) = variables(polynomial)
+    return not any(map(ranges[name].contains, real_roots(polynomial)))
 
 
-def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> str:
+def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range]) -> str:
     """Return why a polynomial in several parameters has no zero in its domain, or "".
 
     Sufficient tests: seen from a corner of the domain all terms have one sign; of degree 2 in one
@@ -117,29 +81,29 @@ def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Seque
     Args:
         polynomial: Not constant.
         ranges: Range of every parameter.
-        names: Names of the ring's parameters.
     """
-    ring = fmpq_mpoly_ctx.get(tuple(names), Ordering.lex)
+    names = polynomial.context().names()
+    ring = fmpq_mpoly_ctx.get(names, Ordering.lex)
     rational = ring.from_dict(polynomial.to_dict())
     for corner in product(*(_shifts(ranges[name]) for name in names)):
         moved = (shift.of(u) for shift, u in zip(corner, ring.gens(), strict=True))
         if _one_sign(rational.compose(*moved).to_dict(), corner):
             return "all terms have one sign"
-    for name in variables(polynomial, names) if len(polynomial) <= _MAX_TERMS else ():
-        if polynomial.degrees()[list(names).index(name)] == 2:
-            discriminant = polynomial.discriminant(name)
-            if _negative(discriminant, ranges, names):
-                return f"the discriminant in {name} is negative"
+    for name in variables(polynomial) if len(polynomial) <= _MAX_TERMS else ():
+        degree = polynomial.degrees()[names.index(name)]
+        if degree == 2 and _negative(polynomial.discriminant(name), ranges):
+            return f"the discriminant in {name} is negative"
     return ""
 
 
-def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequence[str]) -> bool:
+def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range]) -> bool:
     """Return whether a polynomial is proven negative on the domain, which is connected."""
+    names = polynomial.context().names()
     inner = {name: ranges[name].inner for name in names}
-    if Scalar(tuple(names), polynomial).substitute(inner).to_fraction() >= 0:
+    if Scalar(names, polynomial).substitute(inner).to_fraction() >= 0:
         return False
     factors = (factor for factor, _ in factorisation(polynomial)[1] if not factor.is_constant())
-    return all(keeps_sign(factor, ranges, names) for factor in factors)
+    return all(keeps_sign(factor, ranges) for factor in factors)
 
 
 @record(kw_only=False)

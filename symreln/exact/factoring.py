@@ -26,6 +26,12 @@ def factors(polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
     return [f if f.leading_coefficient() > 0 else -f for f, _ in found if not f.is_constant()]
 
 
+def variables(polynomial: fmpz_mpoly) -> tuple[str, ...]:
+    """Return the parameters that occur in a polynomial."""
+    degrees = zip(polynomial.context().names(), polynomial.degrees(), strict=True)
+    return tuple(name for name, degree in degrees if int(degree) > 0)
+
+
 def _over_rationals(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
     integers = polynomial.context()
     rationals = fmpq_mpoly_ctx.get(integers.names(), Ordering.lex)

@@ -17,7 +17,7 @@ from sympy.ntheory.factor_ import FactorCache, factor_cache
 
 from symreln.base.records import record
 from symreln.exact import domain
-from symreln.exact.factoring import factorisation
+from symreln.exact.factoring import factorisation, variables
 from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring
 
 
@@ -109,14 +109,13 @@ def _square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
 
 def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return |value|, factor by factor, so that bars stay only where a sign is open."""
-    names = value.parameters
     result: sp.Expr = sp.S.One
     for polynomial, sign in ((value.numerator, 1), (value.denominator, -1)):
         content, factors = factorisation(polynomial)
         result *= sp.Integer(abs(int(content))) ** sign
         for factor, exponent in factors:
             part = factored(factor, symbols)
-            fixed = _factor_sign(factor, names, symbols)
+            fixed = _factor_sign(factor, symbols)
             size = part * fixed if fixed else sp.Abs(part)
             result *= size ** (sign * int(exponent))
     return result
@@ -224,27 +223,25 @@ def _sign(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> int:
         result *= 1 if int(content) > 0 else -1
         for factor, exponent in factors:
             if int(exponent) % 2:
-                result *= _factor_sign(factor, value.parameters, symbols)
+                result *= _factor_sign(factor, symbols)
     return result
 
 
-def _factor_sign(
-    factor: fmpz_mpoly, names: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
-) -> int:
+def _factor_sign(factor: fmpz_mpoly, symbols: Mapping[str, sp.Symbol]) -> int:
     """Return the sign that an irreducible polynomial keeps for all real parameters, or 0.
 
     The assumptions are those of the symbols: positive, not negative, or none but real.
     """
-    ranges = {}
+    names, ranges = factor.context().names(), {}
     for name in names:
         symbol = symbols.get(name)
         low = Fraction(0) if symbol is not None and symbol.is_nonnegative else None
         # Without 0 itself: a sign that holds beside it holds there, or the value is 0.
         ranges[name] = domain.Range(name=name, low=low, open_low=True)
-    if domain.keeps_sign(factor, ranges, names):
+    if domain.keeps_sign(factor, ranges):
         # Without a zero on a connected domain the sign is that at any point of it.
         return 1 if factor(*[1] * len(names)) > 0 else -1
-    if len(domain.variables(factor, names)) == 1:
+    if len(variables(factor)) == 1:
         return 0
     # SymPy looks for the roots of derivatives, minutes for long coefficients: it comes last.
     expr = factored(factor, symbols)

@@ -7,7 +7,7 @@ Irrational roots are ends of intervals, and in none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cmp_to_key
 
@@ -59,32 +59,26 @@ def over(matrix: ExactMatrix, name: str) -> ExactMatrix:
     return left if left.parameters else left.promoted((name,))
 
 
-def roots_of(
-    polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
-) -> list[AlgebraicNumber]:
+def roots_of(polynomials: Iterable[fmpz_mpoly], limits: Range) -> list[AlgebraicNumber]:
     """Return the distinct roots of polynomials in the range.
 
     Args:
         polynomials: In the one parameter, over Z; constants are left out.
-        names: Names of their ring.
         limits: The parameter's range.
     """
     distinct = {str(f): f for p in polynomials if not p.is_zero() for f in factors(p)}
-    roots = [root for f in distinct.values() for root in real_roots(f, names)]
+    roots = [root for f in distinct.values() for root in real_roots(f)]
     return [root for root in roots if limits.contains(root)]
 
 
-def pieces(
-    polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
-) -> tuple[Piece, ...]:
+def pieces(polynomials: Iterable[fmpz_mpoly], limits: Range) -> tuple[Piece, ...]:
     """Return rational roots of polynomials and the intervals between roots, in ascending order.
 
     Args:
         polynomials: In the one parameter, over Z; constants are left out.
-        names: Names of their ring.
         limits: The parameter's range. An end that belongs to it counts as a root.
     """
-    return pieces_between(roots_of(polynomials, names, limits), limits)
+    return pieces_between(roots_of(polynomials, limits), limits)
 
 
 def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Piece, ...]:

@@ -181,7 +181,7 @@ class _Course:
         # Between the roots of these polynomials the gates, and their faces, are the same.
         fixed = self.given or self.inputs.is_constant
         appearing = [] if fixed else realisability(self.inputs)
-        chambers = pieces(appearing, (self.name,), self.limits)
+        chambers = pieces(appearing, self.limits)
         with phase("gates over the parameter"):
             full = self._full(chambers)
         why = ""
@@ -216,7 +216,7 @@ class _Course:
                 assert one.mode_class is not None
                 assert two.mode_class is not None
                 met = [resultant(one.mode_class, two.mode_class, 0)]
-                crossed = roots_of(met, (self.name,), self.limits)
+                crossed = roots_of(met, self.limits)
                 roots |= {root for root in crossed if self._meet(one, two, root)}
                 callback(place + 1, len(pairs))
         with phase("the order between cuts"):
@@ -317,7 +317,7 @@ class _Course:
             on = self.inputs.select(columns=entrant.boundary)
             independent = rank(on) == len(entrant.boundary)
             cuts += minors(on.T) if independent else appearing
-        return merged([self._piece(p, [entrant]) for p in pieces(cuts, (self.name,), self.limits)])
+        return merged([self._piece(p, [entrant]) for p in pieces(cuts, self.limits)])
 
     def _cuts(self, entrant: _Entrant) -> list[fmpz_mpoly]:
         """Return polynomials between whose roots a gate's runners stay the same.

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.exact.algebraic import real_roots
-from symreln.exact.domain import Range, never_zero, variables
+from symreln.exact.domain import Range, never_zero
+from symreln.exact.factoring import variables
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 NAMES = ("a", "b")
@@ -45,7 +46,7 @@ def test_roots_are_those_of_sympy_and_lie_in_the_range_exactly_when_they_do(coef
     whole = sp.Poly([*coefficients, 1], x)
     for factor, _ in whole.factor_list()[1]:
         terms = {(int(k[0]), 0): int(v) for k, v in factor.terms()}
-        found = real_roots(RING.from_dict(terms), NAMES)
+        found = real_roots(RING.from_dict(terms))
         expected = sorted(sp.real_roots(factor), key=float)
         assert [float(root) for root in found] == pytest.approx([float(r) for r in expected])
         for root, exact in zip(found, expected, strict=True):
@@ -60,9 +61,9 @@ def test_roots_are_those_of_sympy_and_lie_in_the_range_exactly_when_they_do(coef
 
 @given(polynomials, ranges("a"), ranges("b"), st.lists(st.tuples(small, small), max_size=20))
 def test_what_is_said_to_have_no_zero_has_none_and_keeps_its_sign(polynomial, one, two, points):
-    if polynomial.is_constant() or len(variables(polynomial, NAMES)) < 2:
+    if polynomial.is_constant() or len(variables(polynomial)) < 2:
         return
-    if not never_zero(polynomial, {"a": one, "b": two}, NAMES):
+    if not never_zero(polynomial, {"a": one, "b": two}):
         return
     values = [
         Scalar(NAMES, polynomial)
@@ -107,4 +108,4 @@ NONNEGATIVE = {name: Range(name=name, low=Fraction(0)) for name in NAMES}
     ],
 )
 def test_what_the_tests_decide(polynomial, limits, decided):
-    assert bool(never_zero(polynomial, limits, NAMES)) is decided
+    assert bool(never_zero(polynomial, limits)) is decided
