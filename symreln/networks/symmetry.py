@@ -38,6 +38,8 @@ _STEP, _FIRST, _SECOND = (
     np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
 _SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31))
+#: Of a value, what is hashed.
+_BITS = 2**63 - 1
 
 
 @record(eq=False)
@@ -72,10 +74,6 @@ class SymmetrySearch:
         self._x, self._y = dataset.inputs, dataset.targets
         self._samples = dataset.samples
         kinds: dict[object, int] = {0: 0, 1: 1}
-        for pathway in pathways:
-            if pathway.has_gains:
-                for value in pathway.gate:
-                    kinds.setdefault(value, len(kinds))
         self._gates = [_gate_kinds(pathway, kinds) for pathway in pathways]
         self._masks = [
             (_mask(p.inputs, self._x.shape[0]), _mask(p.outputs, self._y.shape[0]))
@@ -83,14 +81,17 @@ class SymmetrySearch:
         ]
         self._stages = list(stages)
         self._colours, self._sought = cache(self._found_colours), cache(self._found)
-        self._keys = [
-            (stage, gate.tobytes(), masks[0].tobytes(), masks[1].tobytes())
-            for stage, gate, masks in zip(stages, self._gates, self._masks, strict=True)
-        ]
+        still = [np.arange(size) for size in (self._x.shape[0], self._y.shape[0], self._samples)]
+        self._keys = [self._key(p, still) for p in range(len(pathways))]
+
+    def _key(self, p: int, images: Sequence[np.ndarray]) -> tuple[object, ...]:
+        """Return what tells a pathway from others once inputs, outputs and samples are moved."""
+        own = zip((*self._masks[p], self._gates[p]), images, strict=True)
+        return (self._stages[p], *(_moved(values, image).tobytes() for values, image in own))
 
     @cached_property
-    def _entries(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-        """(rows, samples, hash of the value) of the entries of X and of Y."""
+    def _entries(self) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], ...]:
+        """(rows, samples, hash of the value) of the entries of X and of Y, monomial by monomial."""
         return _hashed(self._x), _hashed(self._y)
 
     @cached_property
@@ -98,7 +99,7 @@ class SymmetrySearch:
         """A colour of every sample that all symmetries keep: its gates, stage by stage."""
         total = np.zeros(self._samples, dtype=np.uint64)
         for stage, gate in zip(self._stages, self._gates, strict=True):
-            total += _mixed(gate.astype(np.uint64) + _word(7919 * stage))
+            total += _mixed(gate.astype(np.uint64) + np.uint64(7919 * stage))
         return total
 
     def _found_colours(self, fixed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -107,17 +108,20 @@ class SymmetrySearch:
         inputs = np.zeros(self._x.shape[0], dtype=np.uint64)
         outputs = np.zeros(self._y.shape[0], dtype=np.uint64)
         for place, p in enumerate(fixed):
-            samples = _mixed(samples + _mixed(self._gates[p].astype(np.uint64) + _word(place)))
+            own = self._gates[p].astype(np.uint64)
+            samples = _mixed(samples + _mixed(own + np.uint64(place)))
             inputs = _mixed(inputs + self._masks[p][0])
             outputs = _mixed(outputs + self._masks[p][1])
         for _ in range(ROUNDS):
-            found = [
-                _mixed(own + _summed(rows, values, samples[at], len(own)))
-                for own, (rows, at, values) in zip((inputs, outputs), self._entries, strict=True)
-            ]
-            for own, (rows, at, values) in zip(found, self._entries, strict=True):
-                samples = _mixed(samples + _summed(at, values, own[rows], len(samples)))
-            inputs, outputs = found
+            found = [own.copy() for own in (inputs, outputs)]
+            for own, entries in zip(found, self._entries, strict=True):
+                for rows, at, values in entries:
+                    _add_hashes(own, rows, values, samples[at])
+            inputs, outputs = map(_mixed, found)
+            for own, entries in zip((inputs, outputs), self._entries, strict=True):
+                for rows, at, values in entries:
+                    _add_hashes(samples, at, values, own[rows])
+                samples = _mixed(samples)
         return inputs, outputs, samples
 
     def meet(self, p: int, j: int) -> bool:
@@ -130,49 +134,33 @@ class SymmetrySearch:
 
     def _found(self, source: tuple[int, ...], target: tuple[int, ...]) -> Symmetry | None:
         before, after = self._colours(source), self._colours(target)
-        images = [_aligned(a, b) for a, b in zip(before, after, strict=True)]
-        inputs, outputs, samples = images
-        if inputs is None or outputs is None or samples is None:
-            return None
-        pathways = self._images(inputs, outputs, samples, source, target)
+        found = [_aligned(a, b) for a, b in zip(before, after, strict=True)]
+        images = [each for each in found if each is not None]
+        pathways = self._images(images, source, target) if len(images) == len(found) else None
         if pathways is None or not (
-            _maps(self._x, inputs, samples) and _maps(self._y, outputs, samples)
+            _maps(self._x, images[0], images[2]) and _maps(self._y, images[1], images[2])
         ):
             return None
+        inputs, outputs, samples = images
         return Symmetry(inputs=inputs, outputs=outputs, samples=samples, pathways=pathways)
 
     def _images(
-        self,
-        inputs: np.ndarray,
-        outputs: np.ndarray,
-        samples: np.ndarray,
-        source: Sequence[int],
-        target: Sequence[int],
+        self, moved: Sequence[np.ndarray], source: Sequence[int], target: Sequence[int]
     ) -> tuple[int, ...] | None:
         """Return where every pathway goes, one to one within the stages, or None."""
         left: dict[tuple, list[int]] = {}
         for place, key in enumerate(self._keys):
             left.setdefault(key, []).append(place)
-        images = [-1] * len(self._keys)
+        images: dict[int, int] = {}
         wanted = dict(zip(source, target, strict=True))
-        for p in [*wanted, *(q for q in range(len(images)) if q not in wanted)]:
-            key = (
-                self._stages[p],
-                _moved(self._gates[p], samples).tobytes(),
-                _moved(self._masks[p][0], inputs).tobytes(),
-                _moved(self._masks[p][1], outputs).tobytes(),
-            )
-            open_places = left.get(key, [])
+        for p in dict.fromkeys([*wanted, *range(len(self._keys))]):
+            open_places = left.get(self._key(p, moved), [])
             image = wanted.get(p, open_places[0] if open_places else -1)
             if image not in open_places:
                 return None
             open_places.remove(image)
             images[p] = image
-        return tuple(images)
-
-
-def _word(value: int) -> np.uint64:
-    return np.uint64(value % 2**64)
+        return tuple(images[p] for p in range(len(images)))
 
 
 def _mixed(values: np.ndarray) -> np.ndarray:
@@ -183,41 +171,32 @@ def _mixed(values: np.ndarray) -> np.ndarray:
     return words ^ (words >> _SHIFTS[2])
 
 
-def _summed(places: np.ndarray, values: np.ndarray, colours: np.ndarray, size: int) -> np.ndarray:
-    """Return, for every place, the sum of hashes of (value, colour) over its entries."""
-    total = np.zeros(size, dtype=np.uint64)
+def _add_hashes(
+    total: np.ndarray, places: np.ndarray, values: np.ndarray, colours: np.ndarray
+) -> None:
+    """Add, for every place, hashes of (value, colour) over its entries."""
     np.add.at(total, places, _mixed(values + colours * np.uint64(3)))
-    return total
 
 
-def _hashed(matrix: ExactMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rows, columns, values = [], [], []
+def _hashed(matrix: ExactMatrix) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    found = []
     for place, part in enumerate(matrix.terms.values()):
-        words = (
-            np.array([int(v) % 2**64 for v in part.values], dtype=np.uint64)
-            if part.values.dtype == object
-            else part.values.astype(np.uint64)
-        )
-        rows.append(part.rows)
-        columns.append(part.columns)
-        values.append(_mixed(words + _word(104729 * place)))
-    if not rows:
-        none = np.zeros(0, dtype=np.int64)
-        return none, none, none.astype(np.uint64)
-    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+        words = (part.values & _BITS).astype(np.uint64)  # also of integers beyond 64 bits
+        found.append((part.rows, part.columns, _mixed(words + np.uint64(104729 * place))))
+    return found
 
 
 def _gate_kinds(pathway: PathwaySpec, kinds: dict[object, int]) -> np.ndarray:
-    gate = [kinds[value] for value in pathway.gate] if pathway.has_gains else pathway.gate
+    gate = pathway.gate
+    if pathway.has_gains:
+        gate = [kinds.setdefault(value, len(kinds)) for value in gate]
     found = np.array(gate, dtype=np.int64)
     found[list(pathway.boundary)] = _ON_BOUNDARY
     return found
 
 
 def _mask(indices: Sequence[int], size: int) -> np.ndarray:
-    mask = np.zeros(size, dtype=np.uint64)
-    mask[list(indices)] = 1
-    return mask
+    return np.isin(np.arange(size), indices).astype(np.uint64)
 
 
 def _moved(values: np.ndarray, images: np.ndarray) -> np.ndarray:
