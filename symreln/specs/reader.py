@@ -10,7 +10,7 @@ The spec stays the ordinary one at the declared value; what is asked for every v
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -203,7 +203,7 @@ def _check_parameters(
     unused = _unused(spec, parameters)
     if any(path[0] in ("dataset", "pathway", "node", "edge") for path in changed):
         spec = spec.at({parameter.name: Fraction(0) for parameter in unused})
-    else:
+    elif unused:
         _refuse_unused(unused, spec, problems)
     _check_values(spec, problems)
     return spec
@@ -320,47 +320,55 @@ def _check_theory(
         sized: Whether a size of the task is a symbol.
         problems: Where they go.
     """
-    if sized and any(pathway.then for pathway in pathways):
+    final = max((each.step for pathway in pathways for each in pathway.then), default=0)
+    if sized and final:
         problems.add("pathway", "then with a size that is a symbol", "sizes as numbers")
-    if network is not None:
-        for excluded, *told in _rules(network, pathways, graph=graph, sized=sized):
-            if excluded:
-                problems.add(*told)
+    if network is not None and network.unusual:
+        _check_unusual(network, pathways, graph=graph, sized=sized, problems=problems)
+    if network is not None and final:
+        if network.batch_size is not None:
+            hint = "An epoch would end at every switch."
+            problems.add("pathway", "then with network.batch_size", "full batches", hint)
+        if final >= network.steps:
+            late = next(p.name for p in pathways if any(each.step == final for each in p.then))
+            found = f"then of {late}: step {final}, with {network.steps} recorded steps"
+            problems.add("pathway", found, f"steps from 1 to {network.steps - 1}")
 
 
-def _rules(
-    network: NetworkSpec, pathways: Sequence[PathwaySpec], *, graph: bool, sized: bool
-) -> Iterator[tuple[Any, ...]]:
-    """Yield whether a combination is excluded, its key, what was found, what is needed, a hint."""
-    deep, says = network.layers != 2, f"layers = {network.layers}"
-    unusual = network.unusual
-    first, last = (f"network.{unusual[at]}" if unusual else "" for at in (0, -1))
-    both, needed = " with ".join(unusual), "one of them alone"
-    hint = (
-        "No closed form is known for two of: other than two layers, layers that start apart, decay."
-    )
-    yield len(unusual) > 1, last, both, needed, hint
-    found, relu = f'{says} with activation = "relu"', deep and network.activation == "relu"
-    hint = 'ReLU networks are derived for one hidden layer. Set activation = "linear".'
-    yield relu, "network.layers", found, "2 for a ReLU network", hint
-    usual = "These are derived for two layers of equal initial scale, without weight decay."
+def _check_unusual(
+    network: NetworkSpec,
+    pathways: Sequence[PathwaySpec],
+    *,
+    graph: bool,
+    sized: bool,
+    problems: Problems,
+) -> None:
+    """Add a problem for what excludes other than two equal layers without weight decay."""
+    unusual, says = network.unusual, f"layers = {network.layers}"
+    first, deep, both = f"network.{unusual[0]}", "layers" in unusual, " with ".join(unusual)
+    if len(unusual) > 1:
+        hint = (
+            "No closed form is known for two of: other than two layers, layers that start apart, "
+            "decay."
+        )
+        problems.add(f"network.{unusual[-1]}", both, "one of them alone", hint)
+    if deep and network.activation == "relu":
+        found = f'{says} with activation = "relu"'
+        hint = 'ReLU networks are derived for one hidden layer. Set activation = "linear".'
+        problems.add("network.layers", found, "2 for a ReLU network", hint)
     staged = network.training == "staged" or any(pathway.stage > 1 for pathway in pathways)
     own_units = not graph and any(pathway.hidden is not None for pathway in pathways)
-    final = max((each.step for pathway in pathways for each in pathway.then), default=0)
+    usual = "These are derived for two layers of equal initial scale, without weight decay."
     for here, what, needed in (
         (staged, "stages", "stage = 1, training joint"),
         (sized, "a size that is a symbol", "sizes as numbers"),
         (graph, "nodes and edges", "pathways"),
         (own_units, "hidden units of a single pathway", "network.hidden alone"),
-        (final, "then of a pathway", "gates that do not switch"),
+        (any(p.then for p in pathways), "then of a pathway", "gates that do not switch"),
     ):
-        yield unusual and here, first, f"{both} with {what}", needed, usual
+        if here:
+            problems.add(first, f"{both} with {what}", needed, usual)
     on = next((place for place, each in enumerate(pathways) if each.boundary), None)
-    found = f'"/" in a gate with network.{says}'
-    yield deep and on is not None, f"pathway[{on}].gate", found, "two layers of weights"
-    batches = final and network.batch_size is not None
-    hint = "An epoch would end at every switch."
-    yield batches, "pathway", "then with network.batch_size", "full batches", hint
-    late = next((p.name for p in pathways if any(each.step == final for each in p.then)), "")
-    found = f"then of {late}: step {final}, with {network.steps} recorded steps"
-    yield final >= network.steps, "pathway", found, f"steps from 1 to {network.steps - 1}"
+    if deep and on is not None:
+        found = f'"/" in a gate with network.{says}'
+        problems.add(f"pathway[{on}].gate", found, "two layers of weights")

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.specs.finding import counted, nearest, need, shown
+from symreln.specs.finding import Finding, counted, nearest, need, shown
 from symreln.specs.kinds import Formula, Names, Size, StrictModel, size_field
 from symreln.specs.spec import Dataset
 from symreln.specs.task import Task
@@ -89,9 +89,9 @@ def _structure_names(options: _ContextualOptions) -> list[str]:
     need(len(names) == contexts, found, "one name, or one a context", path=".structures")
     for index, name in enumerate(names):
         path = ".structures" if isinstance(given, str) else f".structures[{index}]"
-        hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
-        known = isinstance(name, str) and name in STRUCTURES
-        need(known, shown(name), f"one of {', '.join(STRUCTURES)}", hint, path)
+        if not isinstance(name, str) or name not in STRUCTURES:
+            hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
+            raise Finding(shown(name), f"one of {', '.join(STRUCTURES)}", hint, path)
         hint = "The published structure has eight items; the hierarchy takes any power of two."
         found, fits = f"{name} with items = {options.items}", options.items == 8
         need(fits or name not in EIGHT_ONLY, found, f"items = 8 for {name}", hint, path)
