@@ -316,22 +316,17 @@ class AlgebraicNumber:
                 definition is ``defining_polynomial`` and ``defining_root``. Without a name a long
                 number of lower degree is written out.
         """
+        import sympy as sp
+
         from symreln.exact import radicals
 
-        if self.is_long and name:
-            return self._symbol(name)
         short, table = self.shortest, dict(symbols or {})
-        if self.scalar is None and len(short.minpoly) > 3:
-            return self._symbol(name)
+        if (self.is_long and name) or (self.scalar is None and len(short.minpoly) > 3):
+            shown = name or f"{'s' if self.is_sqrt else 'theta'}_{self.root + 1}"
+            return sp.Symbol(shown, **{"nonnegative" if self.is_sqrt else "real": True})
         return radicals.in_radicals(
             short.minpoly, short.coefficients, short.root, table, is_sqrt=self.is_sqrt
         )
-
-    def _symbol(self, name: str) -> sp.Symbol:
-        import sympy as sp
-
-        shown = name or f"{'s' if self.is_sqrt else 'theta'}_{self.root + 1}"
-        return sp.Symbol(shown, nonnegative=True) if self.is_sqrt else sp.Symbol(shown, real=True)
 
     def polynomial_text(self) -> str:
         """Return the defining polynomial as text in x."""

@@ -71,7 +71,10 @@ class Closure:
         parts: list[frozenset[Node]] = []
         d_eff: dict[Node, Coefficients] = {}
         for component in components:
-            acting = _sources(component, pairs)
+            acting: dict[Node, list[Node]] = {}  # what of the component acts on a class
+            for target, source in pairs:
+                if source in component:
+                    acting.setdefault(target, []).append(source)
             gamma, obstacle = search.gammas(acting, search.kinds.get)
             if obstacle:
                 return obstacle
@@ -91,17 +94,6 @@ class Closure:
             parts += map(frozenset, found.values())
             d_eff |= {node: known[node] for node in gamma}
         return cls(parts=tuple(parts), d_eff=d_eff)
-
-
-def _sources(
-    component: frozenset[Node], pairs: Sequence[tuple[Node, Node]]
-) -> dict[Node, list[Node]]:
-    """Return, for every class acted on, the classes of the component that act on it."""
-    found: dict[Node, list[Node]] = {}
-    for target, source in pairs:
-        if source in component:
-            found.setdefault(target, []).append(source)
-    return found
 
 
 class _Search:

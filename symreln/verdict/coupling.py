@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -175,7 +176,7 @@ class StageCouplings:
         found: list[ModeCoupling] = []
         pairs: list[tuple[int, int]] = []
         known: dict[tuple[int, int], list[ModeCoupling] | None] = {}
-        for p, j in symmetry.ordered_pairs:
+        for p, j in permutations(range(len(modes)), 2):
             origin = symmetry.origin(p, j)
             if origin == (p, j):
                 known[origin] = _pair_couplings(modes, p, j)

@@ -172,7 +172,7 @@ def judge(
         symmetry: Which pathways are alike; None to decide every one by itself.
     """
     modes = _stage_modes(effective, spectra)
-    symmetry = symmetry or StageSymmetry.trivial(len(effective))
+    symmetry = symmetry or StageSymmetry(range(len(effective)), None)
     symmetry.settle(spectra)
     couplings = StageCouplings.of(modes, symmetry)
     found = _Found(modes=modes, couplings=couplings, symmetry=symmetry)
@@ -263,7 +263,7 @@ class _Found:
     def in_basis(self, spectra: tuple[JointSpectrum, ...]) -> _Found:
         """Return the same in the classes of other spectra, every pathway decided by itself."""
         modes = _stage_modes(tuple(item.effective for item in self.modes), spectra)
-        symmetry = StageSymmetry.trivial(len(modes))
+        symmetry = StageSymmetry(range(len(modes)), None)
         symmetry.settle(spectra)
         couplings = StageCouplings.of(modes, symmetry)
         return _Found(modes=modes, couplings=couplings, symmetry=symmetry, split=True)

@@ -26,11 +26,7 @@ class StageSymmetry:
         symmetries: What maps the original to it; None for originals.
     """
 
-    def __init__(
-        self,
-        members: Sequence[int],
-        search: SymmetrySearch | None,
-    ) -> None:
+    def __init__(self, members: Sequence[int], search: SymmetrySearch | None) -> None:
         """Search.
 
         Args:
@@ -46,11 +42,6 @@ class StageSymmetry:
         self.symmetries: list[Symmetry | None] = [None for _ in self._members]
         if search is not None:
             self._match_pathways(search)
-
-    @classmethod
-    def trivial(cls, count: int) -> StageSymmetry:
-        """Return no symmetries between ``count`` pathways."""
-        return cls(range(count), None)
 
     def _match_pathways(self, search: SymmetrySearch) -> None:
         firsts: list[int] = []
@@ -76,16 +67,10 @@ class StageSymmetry:
             original = self.originals[p]
             found.append(found[original] if original != p else _invariants(spectrum))
         distinct = all(len(set(classes)) == len(classes) for classes in found)
-        self._invariants = found if distinct else None
-        if distinct and not all(self._fits(s) for s in self.symmetries if s is not None):
+        self._invariants = found
+        if not (distinct and all(self._fits(s) for s in self.symmetries if s is not None)):
             self._invariants = None
         self._match_pairs(self._search)
-
-    @property
-    def ordered_pairs(self) -> list[Pair]:
-        """All (target, source) pathways, in order."""
-        size = range(len(self._members))
-        return [(p, j) for p in size for j in size if p != j]
 
     def _match_pairs(self, search: SymmetrySearch) -> None:
         self._pairs = {}
