@@ -106,7 +106,7 @@ class Page:
             finding: Number of the paper's finding that it is about.
             figure: Name of the figure of this page that shows it.
         """
-        self._say("confirmed", text, _word(holds, "confirmed"), finding, figure)
+        self._say("confirmed", text, _word(holds, "confirmed"), finding=finding, figure=figure)
 
     def beyond(
         self,
@@ -124,18 +124,11 @@ class Page:
         """
         self._say("beyond", text, _word(holds, by))
 
-    def _say(
-        self,
-        part: Part,
-        text: str,
-        outcome: str | None = None,
-        finding: int | None = None,
-        figure: str | None = None,
-    ) -> None:
+    def _say(self, part: Part, text: str, outcome: str | None = None, **more: Any) -> None:
         text, self._part = _spaced(text), part
         word = (Strong(f"{outcome[0].upper()}{outcome[1:]}. "),) if outcome else ()
         self._put(Paragraph((*word, *marked(text))))
-        known = {"outcome": outcome, "finding": finding, "figure": figure}
+        known = {"outcome": outcome, "finding": None, "figure": None, **more}
         self._said["statements"].append({"part": part, "text": text, **known})
 
     def _put(self, block: Block) -> None:
@@ -175,6 +168,7 @@ class Page:
             drawing = _plotted(name, drawn.plot)
         self._draw(drawing, caption)
 
+    @styled
     def plot(
         self,
         name: str,
@@ -197,7 +191,17 @@ class Page:
             dots: Curves that are drawn as dots, as measured values are.
             log: Axes that are logarithmic: "x", "y" or "xy".
         """
-        self._draw(_lines_drawing(name, curves, x=x, y=y, dots=dots, log=log), caption)
+        (ax,) = new_axes(_HEIGHT)
+        for place, (label, (across, up)) in enumerate(curves.items()):
+            style = line_style(place)
+            if label in dots:
+                style = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3.5}
+            ax.plot(across, up, label=label, **{"linewidth": 1.4, **style})
+        for axis in log:
+            log_scale(ax, of="x" if axis == "x" else "y")
+        dress(ax, x=x, y=y)
+        legend_below(ax)
+        self._draw(drawing(name, ax, pdf=False), caption)
 
     def _draw(self, drawing: Drawing, caption: str) -> None:
         self._put(Figure(name=drawing.name, caption=marked(caption), alt=caption))
@@ -339,30 +343,6 @@ def _plotted(name: str, plot: Callable[[Axes], Axes]) -> Drawing:
     """Return as a figure what something plots into axes."""
     (ax,) = new_axes(_HEIGHT)
     plot(ax)
-    return drawing(name, ax, pdf=False)
-
-
-@styled
-def _lines_drawing(
-    name: str,
-    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    *,
-    x: str,
-    y: str,
-    dots: Sequence[str] = (),
-    log: str = "",
-) -> Drawing:
-    """Return curves as a figure, their legend below; arguments as of a page's ``plot``."""
-    (ax,) = new_axes(_HEIGHT)
-    for place, (label, (across, up)) in enumerate(curves.items()):
-        style = line_style(place)
-        if label in dots:
-            style = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3.5}
-        ax.plot(across, up, label=label, **{"linewidth": 1.4, **style})
-    for axis in log:
-        log_scale(ax, of="x" if axis == "x" else "y")
-    dress(ax, x=x, y=y)
-    legend_below(ax)
     return drawing(name, ax, pdf=False)
 
 

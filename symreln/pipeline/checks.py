@@ -17,7 +17,6 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
-from symreln.laws.law import Law
 from symreln.pipeline.certificate import certificate
 from symreln.verifier import verify
 
@@ -82,13 +81,10 @@ def _certificate(stages: int) -> Step:
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:
-    proven: set[Law] = set()  # equal modes of several pathways share one trajectory
-    for mode in modes:
-        if mode.strength is None or mode.strength in proven:
-            continue
-        if mode.strength.residual() != 0:
-            raise _fail("the trajectory of " + mode.label)
-        proven.add(mode.strength)
+    # Equal modes of several pathways share one trajectory.
+    for law, label in {mode.strength: mode.label for mode in modes}.items():
+        if law is not None and law.residual() != 0:
+            raise _fail("the trajectory of " + label)
     null = sum(mode.s.is_zero for mode in modes)  # the document has no formula of these: 0
     among = f", {null} of them of null modes," if null else ""
     statement = (
@@ -126,14 +122,12 @@ def _least_losses(derivation: Derivation) -> Iterator[Step]:
 
 def _values(derivation: Derivation) -> Step:
     """Compare the formulas at the declared values with a derivation made at those values."""
-    values = derivation.spec.values
-    for general, special in zip(
-        derivation.pathways, derivation.ask(at_values).pathways, strict=True
-    ):
+    values, there = derivation.spec.values, derivation.ask(at_values)
+    for general, special in zip(derivation.pathways, there.pathways, strict=True):
         _check_continuous(derivation, general, special)
         if _squares(general, values) != _squares(special, {}):
             raise _fail("the spectrum at the declared values of pathway " + general.name)
-    level = derivation.ask(at_values).verdict.level
+    level = there.verdict.level
     same = derivation.verdict.level is level
     return Step(
         name="declared values",

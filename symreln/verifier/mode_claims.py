@@ -48,7 +48,7 @@ from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .matrices import Matrix, combined, equal, placed, products
+from .matrices import Matrix, assembled, combined, equal, placed, products
 from .numbers import (
     PRIME,
     Element,
@@ -152,7 +152,7 @@ class Pathway(SimpleNamespace):
                         place = c.start + m * c.size + j, c.start + exponent * c.size + j
                         entries[place] = item
                 q = times(c.f, q, power(data.constant(1), 1))
-        return data.assembled(entries, (self.words.shape[1],) * 2)
+        return assembled(entries, (self.words.shape[1],) * 2, data.one)
 
     def coordinates(self, rows: Matrix) -> Matrix:
         """Return Wᵀ·rows, for rows by the inputs of this pathway and words W of its root."""
@@ -208,7 +208,7 @@ def _gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
         require(len(entries) * len(on) <= MOST_ORTHOGONAL, "gate", "of fewer entries")
         entries = _orthogonal(data, entries, on)
     gained = {at: e * (gate[at[1]] or one) for at, e in entries.items()}
-    return data.assembled({at: e for at, e in gained.items() if e}, shape)
+    return assembled({at: e for at, e in gained.items() if e}, shape, data.one)
 
 
 def _orthogonal(data: Data, entries: Any, on: list[int]) -> Any:
@@ -483,22 +483,22 @@ def _independent(data: Data, p: Pathway, given: Given) -> None:
     p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.span)]
     used = data.names or data.symmetries or any(c.gram is not None for c in p.classes)
     apart = used and p.orthogonal
-    for c in p.classes:
-        if c.gram is not None:
-            places = {c.start + k: k for k in range(c.span)}
-            height = p.words.shape[0]
-            own = p.words.moved(range(height), places, (height, len(places)))
-            unit = data.assembled({(k, k): data.constant(1) for k in places.values()}, c.gram.shape)
-            good = equal(own.T @ own @ c.gram, unit)
-            require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
-    grams = [(c.gram, c.start, c.start) for c in p.classes if c.gram is not None]
-    p.gram = placed(grams, (len(p.class_of), len(p.class_of)), data.one)
+    height, width = p.words.shape
     columns: list[dict[int, int]] = [{} for _ in p.class_of]
     for (i, j), entry in p.words.entries().items():
         columns[j][i] = data.at_point(entry)
     if not apart:
-        given.require(rank(columns) == len(columns), "a basis")
+        given.require(rank(columns) == width, "a basis")
     for c in p.classes:
-        if apart and c.gram is None:
-            own = columns[c.start : c.start + c.span]
-            given.require(rank(own) == len(own), "a basis")
+        if c.gram is not None:
+            places = {c.start + k: k for k in range(c.span)}
+            own = p.words.moved(range(height), places, (height, c.span))
+            unit = assembled(
+                {(k, k): data.constant(1) for k in range(c.span)}, c.gram.shape, data.one
+            )
+            good = equal(own.T @ own @ c.gram, unit)
+            require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
+        elif apart:
+            given.require(rank(columns[c.start : c.start + c.span]) == c.span, "a basis")
+    grams = [(c.gram, c.start, c.start) for c in p.classes if c.gram is not None]
+    p.gram = placed(grams, (width, width), data.one)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import os
@@ -15,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .matrices import Matrix, Part, assembled, products
+from .matrices import Matrix, Part, products
 from .numbers import PRIME, Poly, Ratio, divides, refused, render, require, value_at
 
 #: Bytes of a file that is read, and of one that is JSON; lists and objects in that.
@@ -272,10 +271,6 @@ class Reader:
         given.require(gcd(*contents, *below.values()) == 1, "in lowest terms")
         return Matrix((height, width), terms, below)
 
-    def assembled(self, entries: dict[tuple[int, int], Ratio], shape: tuple[int, int]) -> Matrix:
-        """Return the matrix of these entries."""
-        return assembled(entries, shape, self.one)
-
     def at_point(self, polynomial: Poly) -> int:
         """Return a polynomial's value at the point, modulo the prime."""
         return value_at(polynomial, self.point) % PRIME
@@ -310,12 +305,6 @@ class Data(Reader):
         self.symmetries: list[Any] = []
         self.fits: list[Any] = []
         self.loss = self.y.inner(self.y) / (2 * self.samples)
-
-    def afresh(self) -> Data:
-        """Return the same data before anything is learnt."""
-        found = copy.copy(self)
-        found.symmetries, found.fits = [], []
-        return found
 
     def drive(self, seen: Matrix) -> Matrix:
         """Return what earlier stages leave of the targets, times samples × columns."""

@@ -54,6 +54,7 @@ class both sides vanish. (Y' - Σ W F) ⊥ F gives the loss, ‖Y'‖²/2P - ½ 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any, Final
@@ -74,7 +75,7 @@ def check_pathways(
     v = given.take("kind step symmetries stages level")
     v.kind.shows("pathways")
     v.step.integer(most, least)
-    data = data.afresh()
+    data = copy(data)  # before anything is learnt
     data.symmetries = [_symmetry(data, s) for s in v.symmetries.items(least=0)]
     shown = v.stages.items()
     stages = [Stage(data, item, last=item is shown[-1]) for item in shown]
@@ -513,7 +514,7 @@ class Stage:
                 parts.append((self.one * -1, root.a, learned, p.tau))
             return parts
 
-        data.fits.append(fit)
+        data.fits = [*data.fits, fit]
         return total
 
     def _map_minimum(self, given: Given) -> Ratio:
@@ -545,5 +546,5 @@ class Stage:
             learned = products(fit(p.features.T)).rows(p.outputs)
             wrong = combined([(self.one, p.driven), (self.one, learned)])
             given.require(not wrong, "a minimiser of the stage's loss")
-        data.fits.append(fit)
+        data.fits = [*data.fits, fit]
         return total
