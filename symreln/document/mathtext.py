@@ -311,8 +311,6 @@ def _is_faded(factor: Any) -> bool:
 
 def _ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     """Return the terms of a sum as they are printed: SymPy's order, a positive one first."""
-    if not expr.is_Add:
-        return (expr,)
     terms: list[Any] = list(map(sign_first, expr.as_ordered_terms()))
     positive = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
     terms.remove(positive)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from math import isfinite
@@ -28,12 +28,10 @@ class Encoder:
     Attributes:
         values: What parameters are where a decimal is asked for.
         symbols: Symbols of the parameters.
-        known: Numbers and claims by id, with what they became: many places show the same ones.
     """
 
     values: Mapping[str, Fraction]
     symbols: Mapping[str, sp.Symbol]
-    known: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spec: Spec) -> Encoder:
@@ -51,10 +49,12 @@ class Encoder:
                 return None
             case None | bool() | int() | float() | str():
                 return value
-            case AlgebraicNumber() | Scalar() | Claim():
-                if id(value) not in self.known:
-                    self.known[id(value)] = value, self._object(value)
-                return self.known[id(value)][1]
+            case Claim():
+                return self(value.values())
+            case AlgebraicNumber():
+                return value.to_json(self.values, self.symbols, DIGITS)
+            case Scalar():
+                return self(AlgebraicNumber.rational(value))
             case arb():
                 return decimals(value)
             case Fraction() | sp.Basic() | Path():
@@ -73,9 +73,3 @@ class Encoder:
     def fields(self, value: Any, *names: str) -> dict[str, Any]:
         """Return some attributes of a value as JSON values."""
         return {name: self(getattr(value, name)) for name in names}
-
-    def _object(self, value: AlgebraicNumber | Scalar | Claim) -> dict[str, Any]:
-        if isinstance(value, Claim):
-            return self(value.values())
-        number = AlgebraicNumber.rational(value) if isinstance(value, Scalar) else value
-        return number.to_json(self.values, self.symbols, DIGITS)

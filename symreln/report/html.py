@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import repeat
 
 from symreln.base.progress import phase
 from symreln.document import document_model as model
@@ -110,12 +111,9 @@ class _HtmlRenderer(Renderer):
         )
 
     def _table(self, block: model.Table, anchor: Anchor | None, depth: int) -> str:
-        marks = block.alignment
-        head = "".join(
-            f'<th scope="col" class="{mark}">{self.inline(cell)}</th>'
-            for mark, cell in zip(marks, block.header, strict=True)
-        )
-        rows = "".join(f"<tr>{self.row(row, marks)}</tr>\n" for row in block.rows)
+        head = self.row(block, block.header, repeat('th scope="col"'))
+        tags = ['th scope="row"', *["td"] * (len(block.header) - 1)]  # the first says of what
+        rows = "".join(f"<tr>{self.row(block, row, tags)}</tr>\n" for row in block.rows)
         named = f' aria-label="{anchor.text}"' if anchor else ""
         table = f"<table{named}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
         # A caption in the table would be scrolled away with it.
@@ -124,12 +122,11 @@ class _HtmlRenderer(Renderer):
             f"{_scrolled(table, anchor)}\n</figure>"
         )
 
-    def row(self, cells: tuple[model.Content, ...], marks: str) -> str:
-        """Return the cells of a row, the first of which says what the others are of."""
-        named = f'<th scope="row" class="{marks[0]}">{self.inline(cells[0])}</th>'
-        return named + "".join(
-            f'<td class="{mark}">{self.inline(cell)}</td>'
-            for mark, cell in zip(marks[1:], cells[1:], strict=True)
+    def row(self, block: model.Table, cells: tuple[model.Content, ...], tags: Iterable[str]) -> str:
+        """Return the cells of a row in their tags."""
+        return "".join(
+            f'<{tag} class="{mark}">{self.inline(cell)}</{tag[:2]}>'
+            for tag, mark, cell in zip(tags, block.alignment, cells, strict=False)
         )
 
     def _figure(self, block: model.Figure, anchor: Anchor | None, depth: int) -> str:

@@ -36,8 +36,7 @@ def _numbered(document: model.Document) -> list[tuple[model.Block, Anchor | None
     for block, depth in model.walk(document.blocks):
         kind = _kind(block)
         if kind == "Section":
-            before = sections[depth] if len(sections) > depth else 0
-            sections = [*sections[:depth], before + 1]
+            sections = [*sections[:depth], [*sections, 0][depth] + 1]
             number = ".".join(map(str, sections))
         else:
             counter = "Theorem" if kind and isinstance(block, model.Theorem) else kind

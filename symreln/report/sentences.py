@@ -112,7 +112,10 @@ def _verdict_clauses(validation: Validation) -> list[str]:
 def beside_clauses(validation: Validation) -> list[str]:
     """Return what stands beside the three verdicts: what fails first, then what was not judged."""
     found = [
-        *(_failed_text(validation, pair) for pair in validation.failing),
+        *(
+            _fails(f"against the {validation.trained_name(pair)}", tried, validation.tolerance)
+            for pair, tried in validation.failing.items()
+        ),
         validation.no_network,
         "" if validation.met is None else validation.met.sentence,
         "" if validation.law is None else gate_law_sentence(validation.law),
@@ -152,17 +155,8 @@ _FAILS = {
 }
 
 
-def _failed_text(validation: Validation, pair: str) -> str:
-    """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
-    return _fails(
-        f"against the {validation.trained_name(pair)}",
-        validation.failing[pair],
-        validation.tolerance,
-    )
-
-
 def _fails(place: str, tried: Sequence[Row], tolerance: float) -> str:
-    """Say it of the networks at a place, "against …"."""
+    """Say which assumption fails at a place, "against …", on which evidence, or that none does."""
     found, left = named(tried), left_of(tried)
     if not found:
         what = "the distance is unexplained"

@@ -35,17 +35,19 @@ def whole_page(title: str, body: str) -> str:
     """
     mathematics = "<math" in body
     script = asset("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"{_POLICY}'sha256-{digest}'"
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape_html(title)}</title>",
         f"<script>{script}</script>",
-        f"<style>\n{_style(mathematics=mathematics)}</style>",
+        f"<style>\n{_font() if mathematics else ''}{asset('page.css')}</style>",
         "</head>",
         "<body>",
         body,
@@ -61,17 +63,8 @@ def asset(name: str) -> str:
     return (files("symreln.report") / name).read_text(encoding="utf-8")
 
 
-def _policy(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"{_POLICY}'sha256-{digest}'"
-
-
-def _style(*, mathematics: bool) -> str:
-    style = asset("page.css")
-    if not mathematics:
-        return style
+def _font() -> str:
+    """Return the style of the font of mathematics, which it holds."""
     held = base64.b64encode((files("symreln.report") / "math.woff").read_bytes()).decode("ascii")
     source = f'url(data:font/woff;base64,{held}) format("woff")'
-    return (
-        f'/* {_NOTICE} */\n@font-face {{ font-family: "STIX Two Math"; src: {source}; }}\n{style}'
-    )
+    return f'/* {_NOTICE} */\n@font-face {{ font-family: "STIX Two Math"; src: {source}; }}\n'

@@ -161,7 +161,7 @@ def _formulas(derivation: Derivation, files: Collection[str]) -> Iterator[str]:
             found = None if implicit(mode) else chosen.group.strength(mode)
             text = f": {law_of(derivation.known).form}{where}"
             text = text if found is None else f" = {plain_formula(found, _PLAIN)}"
-            yield f"  {_symbol(chosen.group, mode.number)}(t){text}"
+            yield f"  {chosen.group.strength_symbol(mode)}(t){text}"
     left = sum(len(chosen.modes) for chosen in other_modes(derivation))
     if left:
         yield f"  … {left} more{where}"
@@ -175,11 +175,6 @@ def _heading(group: PathwayOrbit) -> str:
         return f"pathway {group.short_name}"
     shown = ", ".join(numbers) if len(numbers) <= 6 else f"{numbers[0]}, …, {numbers[-1]}"
     return f"pathways {group.short_name}, p = {shown}"
-
-
-def _symbol(group: PathwayOrbit, mode: int) -> str:
-    """Return a strength as :func:`symreln.document.symbols.strengths_in_text` reads it."""
-    return f"pi_{group.first.number if len(group.pathways) == 1 else 'p'}_{mode}"
 
 
 def _letters(derivation: Derivation) -> Iterator[str]:

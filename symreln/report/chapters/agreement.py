@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from symreln.base.rounding import percent, positional
 from symreln.claims.integration import network_of
 from symreln.claims.narrow import narrow_pathways
@@ -166,14 +168,16 @@ def _comparison(validation: Validation) -> Table:
 # -- details ---------------------------------------------------------------------------------------
 
 
-def _modes(validation: Validation) -> list[Block]:
-    """Return the modes' measured strengths beside their formulas, the strongest first."""
+def _modes(validation: Validation) -> Iterator[Block]:
+    """Yield the modes' measured strengths beside their formulas, the strongest first."""
     by_label: dict[str, dict[str, ModeMeasured]] = {}
     for mode in sorted(validation.modes, key=lambda mode: -mode.plateau):
         by_label.setdefault(mode.label, {})[mode.subject] = mode
     shown, late = list(by_label.items())[:_MOST_MODES], "half-time error"
     more = len(by_label) - len(shown)
-    table = Table(
+    if not shown:
+        return
+    yield Table(
         header=("strength", "GDLN", late, validation.network_name, late),
         rows=tuple(_mode_row(label, found, validation.tolerance) for label, found in shown),
         caption=phrase(
@@ -186,7 +190,6 @@ def _modes(validation: Validation) -> list[Block]:
         ),
         alignment="lrrrr",
     )
-    return [table] if shown else []
 
 
 def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> tuple:
@@ -201,10 +204,9 @@ def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> t
     return tuple(cells)
 
 
-def _gates(validation: Validation) -> list[Block]:
+def _gates(validation: Validation) -> Iterator[Block]:
     """Say how far the network's gates are from the theory's, and what the law of gates says."""
     drift, split = validation.drift, validation.split
-    blocks: list[Block] = []
     if drift is not None and split is not None:
         derivation, text = validation.derivation, ""
         if drift.max_after_drop is not None:
@@ -214,19 +216,17 @@ def _gates(validation: Validation) -> list[Block]:
             )
         shares = list(zip(derivation.pathways, split.shares, strict=True))[:12]
         shown = ", ".join(f"{p.name} {percent(share)}" for p, share in shares)
-        blocks.append(
-            say(
-                "**Gates** are fixed in the theory and move in the network{text}. At the end "
-                "{exact} of the contribution comes from hidden units whose activity is exactly the "
-                "gate of a pathway; with every unit given to the nearest gate, the pathways have "
-                "these shares of it: {shown}.",
-                text=text,
-                exact=percent(split.exact),
-                shown=shown,
-            )
+        yield say(
+            "**Gates** are fixed in the theory and move in the network{text}. At the end {exact} "
+            "of the contribution comes from hidden units whose activity is exactly the gate of a "
+            "pathway; with every unit given to the nearest gate, the pathways have these shares of "
+            "it: {shown}.",
+            text=text,
+            exact=percent(split.exact),
+            shown=shown,
         )
     if validation.law is not None:
-        figure = Figure(
+        yield Figure(
             name="gate_law",
             caption=(
                 "Share of the weight whose gate is one of the first stage's: by the law of gates "
@@ -236,26 +236,21 @@ def _gates(validation: Validation) -> list[Block]:
             ),
             alt="Predicted and measured shares of gates against steps.",
         )
-        blocks.append(figure)
-    return blocks
 
 
-def _effective(validation: Validation) -> list[Block]:
-    """Return what the data alone predict beside given gates, or why they predict nothing."""
+def _effective(validation: Validation) -> Iterator[Block]:
+    """Yield what the data alone predict beside given gates, or why they predict nothing."""
     found = _beside(validation)
     if found is not None:
-        return [
-            say(
-                f"**Effective network**: {found.count} units, predicted from the data alone, "
-                f"without the gates of the spec. It starts at step {found.horizon} from hidden "
-                "units that have grown alone until then. Its units move between gates as those of "
-                "the network do. It is not judged, as gates are given. Its Monte Carlo error is "
-                f"{percent(found.error)} of $L(0)$."
-            )
-        ]
-    if validation.drift is None or validation.effective is not None:
-        return []
-    return [say("**Effective network**: none, {why}.", why=validation.no_effective)]
+        yield say(
+            f"**Effective network**: {found.count} units, predicted from the data alone, without "
+            f"the gates of the spec. It starts at step {found.horizon} from hidden units that have "
+            "grown alone until then. Its units move between gates as those of the network do. It "
+            f"is not judged, as gates are given. Its Monte Carlo error is {percent(found.error)} "
+            "of $L(0)$."
+        )
+    elif validation.drift is not None and validation.effective is None:
+        yield say("**Effective network**: none, {why}.", why=validation.no_effective)
 
 
 def _alignment(validation: Validation) -> Table:

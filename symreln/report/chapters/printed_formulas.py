@@ -278,8 +278,7 @@ def _timed(derivation: Derivation, shown: Sequence[_Chosen]) -> list:
     """Say what half-times hold for: those of later stages are of leading order."""
     content: list = [" Half-times are at the declared values."] * bool(derivation.spec.parameters)
     first = derivation.stages[0].stage
-    later = [chosen for chosen in shown if chosen.group.first.stage > first]
-    if len(derivation.stages) < 2 or not later:
+    if not any(chosen.group.first.stage > first for chosen in shown):
         return content
     ahead = derivation.ask(head_starts_of)
     if some_driven(derivation):
