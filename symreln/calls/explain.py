@@ -84,7 +84,7 @@ class Explanation(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what explanation.json says."""
-        found, encode = self.found, Encoder.of(self.found.spec)
+        found, encode = self.found, Encoder(self.found.spec)
         look, theory, law = found.found, found.prediction, found.law
         modes = {mode.pathway: mode for mode in reversed(found.modes)}
         content = {

@@ -48,7 +48,7 @@ class GateAnswer(AbstractAnswer):
 
     def to_json(self) -> dict[str, Any]:
         """Return what gates.json, race.json or replay.json says."""
-        return Encoder.of(self.spec)(self.found)
+        return Encoder(self.spec)(self.found)
 
     def files(self) -> dict[str, str | bytes]:
         """Return the JSON, a spec of gates that were found, and the figure, by file name."""

@@ -106,9 +106,9 @@ def report(
         ...     [path.name for path in sr.report(folder, "html")]
         ['derivation.html']
     """
-    require_formats(formats, [each.name for each in FORMATS])
+    names = require_formats(formats, [each.name for each in FORMATS])
     style, place = Style.of(latex), _folder(folder, "report")
-    wanted = document_formats({formats} if isinstance(formats, str) else formats)
+    wanted = document_formats(names)
     there = {stem: place / name for stem, name in SAVED.items() if (place / name).exists()}
     found = {stem: read_document(path) for stem, path in there.items()} or _derived(place)
     out, files = Path(directory or place), {}

@@ -23,7 +23,7 @@ _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
 def derivation_to_json(derivation: Derivation) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec, proof = derivation.spec, derivation.ask(certificate)
-    encode, data, network = Encoder.of(spec), spec.dataset, spec.network
+    encode, data, network = Encoder(spec), spec.dataset, spec.network
     content = {
         "format": FORMAT,
         "title": spec.title,

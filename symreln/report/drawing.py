@@ -224,12 +224,9 @@ def _place(figure: Figure, renderer: object, floor: float) -> None:
         start += wide + after
 
 
-def _overhangs(ax: Axes, renderer: object) -> tuple[float, float, float, float]:
+def _overhangs(ax: Axes, renderer: object) -> tuple[float, ...]:
     """Return how far labels, ticks and insets reach out: left, below, right, above, in pixels."""
-    outer = ax.get_tightbbox(renderer)  # pyright: ignore[reportArgumentType]
     inner = ax.get_window_extent()
-    if outer is None:
-        return 0.0, 0.0, 0.0, 0.0
+    outer = ax.get_tightbbox(renderer) or inner  # pyright: ignore[reportArgumentType]
     reach = (inner.x0 - outer.x0, inner.y0 - outer.y0, outer.x1 - inner.x1, outer.y1 - inner.y1)
-    left, below, right, above = (max(0.0, float(side)) for side in reach)
-    return left, below, right, above
+    return tuple(max(0.0, float(side)) for side in reach)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.claims.derivation import Derivation
+from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
@@ -57,14 +59,11 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
     """
     if validation is not None:
         return validation.prediction
-    network = derivation.spec.network
-    no_start = derivation.strength0 is None  # no network, or no initial strength is derived
-    if network is None or no_start or any(p.value is None for p in derivation.spec.parameters):
+    if derivation.strength0 is None:  # no network, or no initial strength is derived
         return None
-    try:
-        return drawn_prediction(derivation, network.steps)
-    except (InputError, NotSupportedError):
-        return None
+    with suppress(InputError, NotSupportedError):
+        return drawn_prediction(derivation, network_of(derivation.spec).steps)
+    return None
 
 
 def drawn_prediction(derivation: Derivation, steps: int) -> Prediction:

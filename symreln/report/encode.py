@@ -21,22 +21,15 @@ from symreln.exact.scalar import Scalar
 from symreln.specs.spec import Spec
 
 
-@record
+@record(kw_only=False)
 class Encoder:
     """How values become JSON.
 
     Attributes:
-        values: What parameters are where a decimal is asked for.
-        symbols: Symbols of the parameters.
+        spec: Says what its parameters are where a decimal is asked for, and their symbols.
     """
 
-    values: Mapping[str, Fraction]
-    symbols: Mapping[str, sp.Symbol]
-
-    @classmethod
-    def of(cls, spec: Spec) -> Encoder:
-        """Return how values of a spec's derivation become JSON."""
-        return cls(values=spec.values, symbols=spec.symbols)
+    spec: Spec
 
     def __call__(self, value: Any) -> Any:
         """Return a value as JSON values.
@@ -52,7 +45,7 @@ class Encoder:
             case Claim():
                 return self(value.values())
             case AlgebraicNumber():
-                return value.to_json(self.values, self.symbols, DIGITS)
+                return value.to_json(self.spec.values, self.spec.symbols, DIGITS)
             case Scalar():
                 return self(AlgebraicNumber.rational(value))
             case arb():

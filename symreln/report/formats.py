@@ -87,8 +87,8 @@ def document_formats(names: Collection[str]) -> list[Format]:
     return [each for each in FORMATS if each.name in (names or DEFAULT)]
 
 
-def require_formats(names: Collection[str], known: Collection[str] = NAMES) -> None:
-    """Refuse formats that there are not, or whose package is not installed, before any work.
+def require_formats(names: Collection[str], known: Collection[str] = NAMES) -> set[str]:
+    """Return formats by name; refuse, before any work, what there is not or lacks its package.
 
     Args:
         names: What is asked for.
@@ -109,3 +109,4 @@ def require_formats(names: Collection[str], known: Collection[str] = NAMES) -> N
                 f"Install it with: pip install 'symreln[{each.name}]'"
             )
             raise NotSupportedError(msg)
+    return names

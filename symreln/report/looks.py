@@ -19,12 +19,9 @@ CLOSED, GAIN, OPEN = "#f4f8fc", "#88b5d9", "#0b4f94"
 INK_SHARES = {"#000000": 100, INK: 97, FAINT: 51, CLOSED: 1, GROUND: 0}
 LIT = {PALETTE[0]: "#2d8cc1", OPEN: "#5c89b9"}
 
-#: What a curve is: the prediction that is judged (closed forms where they are printed), that of
-#: modes that start aligned, the integrated reduction or aligned modes beside it, the effective
-#: network, or what was trained.
-Role = Literal[
-    "theory", "aligned theory", "reduction", "modes", "effective", "gdln", "aligned", "relu"
-]
+#: What a curve is: the prediction that is judged (closed forms where they are printed), the
+#: integrated reduction or aligned modes beside it, the effective network, or what was trained.
+Role = Literal["theory", "reduction", "modes", "effective", "gdln", "relu"]
 
 _OPEN = {"markerfacecolor": "none", "markersize": 4.6, "markeredgewidth": 1.0}
 # A wide light line below, a dark broken one above it, and between them open markers at few places:
@@ -38,13 +35,8 @@ _LOOKS: dict[Role, dict[str, Any]] = {
     },
     "modes": {"color": PALETTE[0], "linewidth": 1.3, "linestyle": DASHES[2], "zorder": 2.3},
     "theory": {"color": INK, "linewidth": 1.3, "linestyle": (0, (4, 2)), "zorder": 2.4},
-    "aligned theory": {"color": INK, "linewidth": 1.3, "linestyle": DASHES[2], "zorder": 2.4},
     "gdln": {
         "color": PALETTE[1], "linewidth": 0.7, "marker": "o", "markevery": (0.0, 0.12),
-        "zorder": 2.5, **_OPEN,
-    },
-    "aligned": {
-        "color": PALETTE[3], "linewidth": 0.7, "marker": "s", "markevery": (0.03, 0.12),
         "zorder": 2.5, **_OPEN,
     },
     "effective": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
@@ -44,6 +45,22 @@ _OPERATORS = {
 #: After these, and first in a row, a minus is a sign and not an operation.
 _BEFORE_SIGNS = RELATIONS | frozenset([",", "(", "[", r"\{", "&"])
 _SIGNS = ("-", r"\pm", r"\mp")
+#: What commands with arguments become.
+_ELEMENTS = {
+    "{": "<mrow>{}</mrow>",
+    r"\frac": "<mfrac>{}{}</mfrac>",
+    r"\tfrac": '<mstyle displaystyle="false" scriptlevel="0"><mfrac>{}{}</mfrac></mstyle>',
+    r"\dfrac": '<mstyle displaystyle="true" scriptlevel="0"><mfrac>{}{}</mfrac></mstyle>',
+    r"\displaystyle": '<mstyle displaystyle="true" scriptlevel="0">{}</mstyle>',
+    r"\overline": '<mover accent="false">{}<mo accent="true" stretchy="true">'
+    "\N{OVERLINE}</mo></mover>",  # by the character that STIX stretches
+    # Chromium 156 draws accents on top of their letter. As a plain script they clear it, and
+    # one script level up gives them their size back.
+    **{
+        name: f'<mover accent="false">{{}}<mo stretchy="false" scriptlevel="-1">{mark}</mo></mover>'
+        for name, mark in ACCENTS.items()
+    },
+}
 _THIN = '<mspace width="0.167em"/>'
 _TAGS = {  # by whether there is a lower and an upper script, and whether they are limits
     (True, False, False): "msub", (False, True, False): "msup", (True, True, False): "msubsup",
@@ -130,23 +147,11 @@ def _script(row: Row) -> str:
 
 def _base(atom: Atom, before: Atom | None) -> str:
     name = atom.name
-    match name:
-        case "{":
-            return f"<mrow>{_row(atom.inside[0])}</mrow>"
-        case r"\frac" | r"\tfrac" | r"\dfrac":
-            fraction = f"<mfrac>{''.join(map(_row, atom.inside))}</mfrac>"
-            return fraction if name == r"\frac" else _styled(fraction, display=name == r"\dfrac")
-        case r"\sqrt":
-            tag = "msqrt" if len(atom.inside) == 1 else "mroot"
-            return f"<{tag}>{''.join(map(_row, atom.inside))}</{tag}>"
-        case r"\displaystyle":
-            return _styled(_row(atom.inside[0]), display=True)
-        case r"\overline":  # by the character that STIX stretches
-            return _over(atom, 'accent="true" stretchy="true">\N{OVERLINE}')
-    if name in ACCENTS:
-        # Chromium 156 draws accents on top of their letter. As a plain script they clear it, and
-        # one script level up gives them their size back.
-        return _over(atom, f'stretchy="false" scriptlevel="-1">{ACCENTS[name]}')
+    if name in _ELEMENTS:
+        return _ELEMENTS[name].format(*map(_row, atom.inside))
+    if name == r"\sqrt":
+        tag = "msqrt" if len(atom.inside) == 1 else "mroot"
+        return f"<{tag}>{''.join(map(_row, atom.inside))}</{tag}>"
     if name in _VARIANTS:
         return "".join(_symbol(each.name, variant=name) for each in atom.inside[0])
     if name in WORDS:
@@ -157,14 +162,6 @@ def _base(atom: Atom, before: Atom | None) -> str:
         table = _table(atom.cells, name)
         return _bracketed("(", table, ")") if name == "pmatrix" else table
     return _symbol(name, sign=before is not None and before.name in _BEFORE_SIGNS)
-
-
-def _styled(inside: str, *, display: bool) -> str:
-    return f'<mstyle displaystyle="{str(display).lower()}" scriptlevel="0">{inside}</mstyle>'
-
-
-def _over(atom: Atom, mark: str) -> str:
-    return f'<mover accent="false">{_row(atom.inside[0])}<mo {mark}</mo></mover>'
 
 
 def _words(command: str, words: str) -> str:
@@ -227,8 +224,7 @@ def _symbol(name: str, *, sign: bool = False, variant: str = "") -> str:
 
 def _in_variant(character: str, style: str) -> str:
     """Return a letter in bold, double-struck or script, as a character of its own."""
-    name = unicodedata.name(character, "").replace("LATIN ", "").replace("GREEK ", "")
-    name = name.replace("LETTER ", "")
+    name = re.sub("LATIN |GREEK |LETTER ", "", unicodedata.name(character, ""))
     for styled in (f"MATHEMATICAL {style} {name}", f"{style} {name}"):
         with suppress(KeyError):
             return unicodedata.lookup(styled)

@@ -146,10 +146,8 @@ class Modes(Sequence[ModeRow]):
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return the table as CSV, exact values as formulas; write it where a path is given."""
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in self.rows:
-            writer.writerow([getattr(row, name) for name in COLUMNS])
+        rows = ([getattr(row, name) for name in COLUMNS] for row in self.rows)
+        csv.writer(text, lineterminator="\n").writerows([COLUMNS, *rows])
         if path is not None:
             write_text(Path(path), text.getvalue())
         return text.getvalue()

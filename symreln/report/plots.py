@@ -99,10 +99,9 @@ def still_sketches(derivation: Derivation) -> list[Sketch]:
         network, uses = shared.edges.graph, shared.edges.uses
         shown = {"network": network, "uses": [uses[place] for place in range(len(network.edges))]}
         sketches.append(Sketch(name="graph", function="network_figure.draw_network", shown=shown))
-    if all(parameter.value is not None for parameter in derivation.spec.parameters):
-        # The numbers are in the tables, of any size; only the drawing of them needs floats.
-        with suppress(InputError):
-            sketches += _vectors(derivation.ask(at_values))
+    # The numbers are in the tables, of any size; only the drawing of them needs floats and values.
+    with suppress(InputError):
+        sketches += _vectors(derivation.ask(at_values))
     return sketches
 
 

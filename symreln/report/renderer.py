@@ -9,7 +9,8 @@ from symreln.base.records import record
 from symreln.document import document_model as model
 from symreln.document.escape import clean
 
-_LONG_WORD = 24  # letters; longer words, such as file names and keys, may break anywhere
+# Words that are longer, such as file names and keys, may break anywhere.
+_LONG_WORD, _PIECE = re.compile(r"\S{25,}"), re.compile(".{1,8}")
 
 
 @record
@@ -102,13 +103,8 @@ class Renderer:
 
 def breakable(text: str) -> list[str]:
     """Return words in pieces between which a line may break: inside of those that are too long."""
-    pieces = re.split(rf"(\S{{{_LONG_WORD + 1},}})", clean(text))
-    return [
-        piece
-        for place, whole in enumerate(pieces)
-        for piece in ([whole[i : i + 8] for i in range(0, len(whole), 8)] if place % 2 else [whole])
-        if piece
-    ]
+    parted = _LONG_WORD.sub(lambda word: _PIECE.sub("\0\\g<0>\0", word[0]), clean(text))
+    return [piece for piece in parted.split("\0") if piece]  # what is clean has no NUL
 
 
 def breakable_code(text: str) -> list[str]:

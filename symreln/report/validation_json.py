@@ -31,7 +31,7 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         files: What is written beside it, by name.
     """
     spec, prediction = validation.derivation.spec, validation.prediction
-    encode = Encoder.of(spec)
+    encode = Encoder(spec)
     intervals = {
         "level": metrics.LEVEL,
         "method": metrics.METHOD,

@@ -54,7 +54,7 @@ def write_derivation(
     Returns:
         The files written.
     """
-    wanted = wanted_formats(formats)
+    wanted = require_formats(formats or DEFAULT)
     documents, coming = document_formats(wanted), None
     if documents:
         coming = begin_document(derivation, pdf=any(each.latex for each in documents))
@@ -63,14 +63,6 @@ def write_derivation(
         proof = derivation.ask(certificate)
         files |= document_files(coming(), documents, proof, style=style, full=full)
     return write_together(Path(directory), files)
-
-
-def wanted_formats(formats: Sequence[str] | None) -> set[str]:
-    """Return the formats that are asked for, the usual ones where none is; refuse unknown ones."""
-    # A text is a sequence of texts too: "pdf" asks for one.
-    wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
-    require_formats(wanted)
-    return wanted
 
 
 @phase("certificate")

@@ -14,7 +14,7 @@ from symreln.document.document_model import Document
 from symreln.experiment.confront import Validation
 from symreln.experiment.gates_held import pathway_shares
 from symreln.pipeline.certificate import certificate
-from symreln.report.formats import document_formats
+from symreln.report.formats import DEFAULT, document_formats, require_formats
 from symreln.report.latex_style import Style
 from symreln.report.results_folder import npz, write_together
 from symreln.report.sketch import begin_to_draw
@@ -25,7 +25,6 @@ from symreln.report.write import (
     document_files,
     proven_files,
     saved_document,
-    wanted_formats,
 )
 
 #: Bytes up to which gates are saved unit by unit, beside their shares.
@@ -63,7 +62,7 @@ def write_run(
         style: Likewise.
         full: Likewise.
     """
-    found, wanted = validation.derivation, wanted_formats(formats)
+    found, wanted = validation.derivation, require_formats(formats or DEFAULT)
     files, coming = _begun(validation)
     files |= proven_files(found, wanted)
     document, proof = coming(), found.ask(certificate)
