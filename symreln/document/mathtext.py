@@ -144,8 +144,9 @@ class _Printer(LatexPrinter):
         if bottom is sp.S.One:
             return super()._print_Mul(expr)
         above, below = self._bracketed(top), self.doprint(bottom)
-        single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive) or _is_root(bottom)
-        single = single or isinstance(bottom, sp.log)
+        root = bottom.as_base_exp()[1] == sp.S.Half
+        single = root or isinstance(bottom, JoinedRoot | sp.Symbol | sp.log)
+        single = single or (bottom.is_Integer and bottom.is_positive)
         return f"{above}/{below}" if single else f"{above}/({below})"
 
 
@@ -237,10 +238,6 @@ def _falling(power: Any) -> Any:
     if number > 0 and any(factor.is_Symbol and factor.name == "t" for factor in others):
         number, mixed = -number, -mixed
     return sp.Mul(number, *others, mixed, evaluate=False)
-
-
-def _is_root(expr: Any) -> bool:
-    return isinstance(expr, JoinedRoot) or (expr.is_Pow and expr.exp == sp.S.Half)
 
 
 class _Weighted(sp.Function):

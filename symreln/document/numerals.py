@@ -129,7 +129,5 @@ def _positional(rounded: int, places: int, *, strip: bool) -> str:
 def _exponent(value: Fraction) -> int:
     """Return the power of ten of the first significant digit; 0 for zero."""
     value = abs(value)
-    if value == 0:
-        return 0
     estimate = len(str(value.numerator)) - len(str(value.denominator))
-    return estimate if value >= Fraction(10) ** estimate else estimate - 1
+    return estimate - (0 < value < Fraction(10) ** estimate)

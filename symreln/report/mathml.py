@@ -192,15 +192,11 @@ def _bracketed(before: str, inside: str, after: str, fixed: str = "") -> str:
 
 def _table(rows: Sequence[Sequence[Row]], name: str) -> str:
     style = ' displaystyle="true"' if name == "aligned" else ""
-    body = "".join(
-        "<mtr>"
-        + "".join(
-            f'<mtd class="{letter}">{_row(cell)}</mtd>'
-            for letter, cell in zip(cycle(columns(name)), row, strict=False)
-        )
-        + "</mtr>"
-        for row in rows
-    )
+    body = ""
+    for row in rows:
+        cells = zip(cycle(columns(name)), row, strict=False)
+        drawn = (f'<mtd class="{letter}">{_row(cell)}</mtd>' for letter, cell in cells)
+        body += f"<mtr>{''.join(drawn)}</mtr>"
     return f'<mtable class="{name}"{style}>{body}</mtable>'
 
 

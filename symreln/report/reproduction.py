@@ -121,8 +121,8 @@ def _finding_line(page: str, outcome: str, text: str, figure: str) -> Content:
 
 def _page_row(page: Mapping[str, Any]) -> tuple[Content, ...]:
     name = page["name"]
-    counts = outcome_counts(page)
-    return (Link(name, f"{name}/{PAGE}"), marked(page["title"]), counts, f"{page['seconds']:.0f}")
+    link, seconds = Link(name, f"{name}/{PAGE}"), f"{page['seconds']:.0f}"
+    return (link, marked(page["title"]), outcome_counts(page), seconds)
 
 
 def outcome_counts(page: Mapping[str, Any]) -> str:

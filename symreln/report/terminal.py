@@ -41,7 +41,12 @@ def show_derivation(
     derivation: Derivation, folder: Path, written: Sequence[Path], *, as_json: bool
 ) -> None:
     """Print a derivation's JSON, or its summary and the files written."""
-    _note_earlier_run(folder)
+    if (folder / "validation.json").exists():
+        say(
+            f"symreln: {folder} holds a validation of an earlier run, which the new derivation "
+            "does not contain; `symreln run` writes both",
+            err=True,
+        )
     if as_json:
         put(dumps(derivation.ask(derivation_to_json)))
         return
@@ -121,16 +126,6 @@ def show_written(folder: Path, written: Sequence[Path]) -> None:
     """Print the names of the files of a folder."""
     names = list(dict.fromkeys(path.relative_to(folder).as_posix() for path in written))
     say(f"written to {visible(str(folder))}: {', '.join(names)}")
-
-
-def _note_earlier_run(folder: Path) -> None:
-    """Say on stderr that a confrontation of an earlier run lies beside a new derivation."""
-    if (folder / "validation.json").exists():
-        say(
-            f"symreln: {folder} holds a validation of an earlier run, which the new derivation "
-            "does not contain; `symreln run` writes both",
-            err=True,
-        )
 
 
 # -- closed forms in plain characters --------------------------------------------------------------

@@ -297,13 +297,10 @@ def _fenced(atom: Atom) -> str:
 
 
 def _environment(atom: Atom) -> str:
-    rows = [
-        ",".join(
-            _cell(cell, mark, atom.name)
-            for cell, mark in zip(row, cycle(columns(atom.name)), strict=False)
-        )
-        for row in atom.cells
-    ]
+    rows = []
+    for row in atom.cells:
+        cells = zip(row, cycle(columns(atom.name)), strict=False)
+        rows.append(",".join(_cell(cell, mark, atom.name) for cell, mark in cells))
     options = "delim:#" + ('"("' if atom.name == "pmatrix" else "none")
     options += ",column-gap:#0pt" * (atom.name == "aligned")
     matrix = f"mat({options},{';'.join(rows)})"

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
 
 
-def _new_panel() -> Axes:
+def _new_panels(**options: Any) -> Any:
     """Return the axes of a new figure of pyplot's, so that notebooks and windows show it."""
     # Here, because pyplot takes time to import and documents are drawn without it.
     from matplotlib import pyplot
 
-    return pyplot.subplots(layout="constrained")[1]
+    return pyplot.subplots(layout="constrained", **options)[1]
 
 
 @styled
@@ -49,7 +49,7 @@ def plot_derivation(derivation: Derivation, ax: Axes | None = None) -> Axes:
     prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
     sketches = modes_sketches(derivation, prediction)
     if not sketches and prediction.judged == "effective":
-        shown = ax or _new_panel()
+        shown = ax or _new_panels()
         shown.plot(prediction.times, prediction.loss, color=INK, linewidth=1.4)
         dress(shown, x=TIME, y="loss $L(t)$")
         return shown
@@ -75,7 +75,7 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     # Here, because it brings everything that trains networks.
     from symreln.report.validation_plots import losses_of
 
-    shown = draw_panel(ax or _new_panel(), loss_panel(losses_of(validation)))
+    shown = draw_panel(ax or _new_panels(), loss_panel(losses_of(validation)))
     shown.legend(loc="best", fontsize=FONT_SIZE - 1, frameon=False)
     return shown
 
@@ -106,7 +106,7 @@ def plot_outputs(
     alike: dict[bytes, list[int]] = {}
     for sample in chosen:
         alike.setdefault(curves[:, sample].round(9).tobytes(), []).append(sample)
-    drawn = ax or _new_panel()
+    drawn = ax or _new_panels()
     for place, own in enumerate(alike.values()):
         label = f"sample{'s' * (len(own) > 1)} {short_list([*map(str, own)], 'samples')}"
         color = PALETTE[place % len(PALETTE)]
@@ -121,8 +121,5 @@ def _panels(ax: Axes | None) -> tuple[Axes, Axes]:
     """Return two panels over the same times: of a new figure, or of the place of given axes."""
     if ax is not None:
         return ax, make_axes_locatable(ax).append_axes("bottom", size="45%", pad=0.12, sharex=ax)
-    from matplotlib import pyplot
-
-    options: dict[str, Any] = {"sharex": True, "height_ratios": (2, 1), "layout": "constrained"}
-    upper, lower = pyplot.subplots(2, 1, **options)[1]
+    upper, lower = _new_panels(nrows=2, sharex=True, height_ratios=(2, 1))
     return upper, lower

@@ -94,7 +94,13 @@ def _measured(validation: Validation, encode: Encoder) -> dict[str, Any]:
             "measured": encode(law.mean),
         },
         **({} if validation.met is None else {"units": encode(validation.met)}),
-        "modes": _modes(validation, encode) if validation.modes else None,
+        "modes": None
+        if not validation.modes
+        else {
+            "method": strengths.METHOD,
+            "steps": {mode.subject: list(mode.steps) for mode in validation.modes},
+            "strengths": [_mode(mode, encode) for mode in validation.modes],
+        },
         **({"narrow": encode(validation.narrow)} if validation.narrow else {}),
         **_representations(validation, encode),
         "published": _published(validation.published),
@@ -130,14 +136,6 @@ def _published(rows: tuple[Row, ...]) -> dict[str, Any] | None:
         "drop_time_error_steps": first.distance.drop_time_error_steps.value,
         "hand_set_constants": HAND_SET,
         "others": [[each.replaced, each.after.low, each.after.high] for each in others],
-    }
-
-
-def _modes(validation: Validation, encode: Encoder) -> dict[str, Any]:
-    return {
-        "method": strengths.METHOD,
-        "steps": {mode.subject: list(mode.steps) for mode in validation.modes},
-        "strengths": [_mode(mode, encode) for mode in validation.modes],
     }
 
 

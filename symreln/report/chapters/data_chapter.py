@@ -61,9 +61,10 @@ def data_chapter(derivation: Derivation, notation: Notation) -> Section:
         ),
     ]
     if max(dataset.samples, dataset.n_x, dataset.n_y) <= _SMALL:
-        entries = Notation.of(spec).entries
         rows = (("X", dataset.inputs), ("Y", dataset.targets))
-        blocks.append(equation(*(f"{name} &= {_matrix_latex(entries(m))}" for name, m in rows)))
+        blocks.append(
+            equation(*(f"{name} &= {_matrix_latex(notation.entries(m))}" for name, m in rows))
+        )
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
     blocks += [_pathway_table(derivation), *_correlations(derivation)]

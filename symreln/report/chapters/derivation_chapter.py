@@ -126,27 +126,25 @@ def _symbolic_drives(
     stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
 ) -> dict[sp.Symbol, sp.Expr] | None:
     """Return s_a − Σ_b kappa_ab π_b of strengths; None where an s² is not rational, or too long."""
-    spectra = enumerate(pathway.spectrum for pathway in stage.pathways)
-    nodes = [(p, a) for p, x in spectra for a, each in enumerate(x.classes) if not each.is_null]
-    matrix = competition_matrix(stage, nodes)
+    nodes = [(p, mode) for p, pathway in enumerate(stage.pathways) for mode in pathway.learning]
+    matrix = competition_matrix(stage, [(p, mode.class_index) for p, mode in nodes])
     if matrix is None:
         return None
-    s, names = [], []
-    for p, a in nodes:
-        (mode,) = (m for m in stage.pathways[p].modes if m.class_index == a)
-        s.append(mode.s.to_sympy(symbols))
-        names.append(sp.Symbol(mode.label, positive=True))
-    found = {}
-    for row, name in enumerate(names):
-        try:
-            acting = [
-                matrix.entry(row, column).to_sympy(symbols) * s[row] / s[column] * other
-                for column, other in enumerate(names)
-            ]
-        except OverflowError:  # SymPy looks for factors of numbers beyond float64
-            return None
-        found[name] = s[row] - sp.Add(*acting)
-    return found
+    s = [mode.s.to_sympy(symbols) for _, mode in nodes]
+    names = [sp.Symbol(mode.label, positive=True) for _, mode in nodes]
+    try:
+        return {
+            name: s[row]
+            - sp.Add(
+                *(
+                    matrix.entry(row, column).to_sympy(symbols) * s[row] / s[column] * other
+                    for column, other in enumerate(names)
+                )
+            )
+            for row, name in enumerate(names)
+        }
+    except OverflowError:  # SymPy looks for factors of numbers beyond float64
+        return None
 
 
 def _dotted(symbol: sp.Symbol) -> str:

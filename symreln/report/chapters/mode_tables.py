@@ -65,9 +65,8 @@ def _definitions(derivation: Derivation) -> Iterator[Block]:
 
 def _named(group: PathwayOrbit, mode: ModeDerivation) -> list[tuple[str, AlgebraicNumber]]:
     """Return the numbers of a mode with the names that its formulas give them."""
-    found = [("s", mode.s), ("d", mode.d)]
-    if group.d_letter(mode) == "d_eff":
-        found.append(("d_eff", mode.d_eff))
+    letters = ["s", "d", *["d_eff"] * (group.d_letter(mode) == "d_eff")]
+    found = ((letter, getattr(mode, letter)) for letter in letters)
     return [(group.symbol(mode, letter), number) for letter, number in found if number is not None]
 
 

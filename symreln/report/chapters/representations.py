@@ -8,9 +8,6 @@ from symreln.document.document_model import Figure, Math, Paragraph, Section, Ta
 from symreln.document.typeset import say
 from symreln.experiment.representation import RepresentationComparison
 
-#: Name of the figure.
-NAME = "representations"
-
 
 def representation_chapter(found: RepresentationComparison, network_name: str) -> Section:
     """Return the chapter on the similarity of samples to the hidden layer."""
@@ -19,7 +16,7 @@ def representation_chapter(found: RepresentationComparison, network_name: str) -
         _matrices() if found.by_matrices else _modes(),
         _table(found, names),
         Figure(
-            name=NAME,
+            name="representations",
             caption=(
                 "Representations: similarities of all pairs of samples, on one scale, where the "
                 "predicted ones have half their final spread and at the end."
