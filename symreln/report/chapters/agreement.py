@@ -117,9 +117,8 @@ def _beside(validation: Validation) -> EffectiveNetwork | None:
 
 def _networks(validation: Validation) -> str:
     gated = "gated deep linear networks (GDLN)"
-    if validation.network is None:
-        return f"{validation.seeds} {gated}"
-    return f"{validation.seeds} {validation.network_name}s and as many {gated}"
+    more = "" if validation.network is None else f"{validation.network_name}s and as many "
+    return f"{validation.seeds} {more}{gated}"
 
 
 # -- the chapter -----------------------------------------------------------------------------------
@@ -128,14 +127,11 @@ def _networks(validation: Validation) -> str:
 def _trained(validation: Validation) -> Paragraph:
     """Say what was trained, and how the prediction was made."""
     size = validation.gdln.settings.batch_size
-    rule = "full batches"
-    if size is not None:
-        rule = f"batches of {size} samples, which the theory does not have"
-    return prose(
+    rule = f"batches of {size} samples, which the theory does not have" if size else "full batches"
+    return say(
         f"{_networks(validation)} were trained from independent random weights by {rule}, "
-        "with the gates of this derivation. The prediction was made without them: ",
-        *typeset(validation.prediction.computed),
-        ".",
+        "with the gates of this derivation. The prediction was made without them: {computed}.",
+        computed=typeset(validation.prediction.computed),
     )
 
 

@@ -95,9 +95,9 @@ def _whole_matrices(derivation: Derivation) -> Iterator[Block]:
 
 def _folded(derivation: Derivation, notation: Notation) -> Iterator[Block]:
     """Yield what is too long to be read: other solutions, and systems."""
-    solutions = formula_blocks(formulas_later(derivation), notation)
+    solutions = tuple(formula_blocks(formulas_later(derivation), notation))
     if solutions:
-        yield Details(summary="Closed forms of the other modes", blocks=tuple(solutions))
+        yield Details(summary="Closed forms of the other modes", blocks=solutions)
     for stage in () if derivation.closed else derivation.stages:
         system = written_system(derivation, stage)
         if system is not None and len(system.lines) > FIRST_EQUATIONS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import sympy as sp
 
@@ -77,16 +77,14 @@ def formulas_later(derivation: Derivation) -> list[_Chosen]:
     return others if formulas_first(derivation) else [*first_modes(derivation), *others]
 
 
-def formula_blocks(shown: Sequence[_Chosen], notation: Notation) -> list[Block]:
-    """Return the closed forms of some modes, pathway by pathway."""
-    blocks: list[Block] = []
+def formula_blocks(shown: Sequence[_Chosen], notation: Notation) -> Iterator[Block]:
+    """Yield the closed forms of some modes, pathway by pathway."""
     for chosen in shown:
         modes = [m for m in chosen.modes if m.strength is not None]
         lines = _families({m: _formula(chosen.group, m, notation) for m in modes}, chosen.group)
         if lines:
             title = chosen.group.title
-            blocks += [prose(*typeset(f"{title[:1].upper()}{title[1:]}:")), equation(*lines)]
-    return blocks
+            yield from (prose(*typeset(f"{title[:1].upper()}{title[1:]}:")), equation(*lines))
 
 
 def _families(formulas: dict[ModeDerivation, str], group: PathwayOrbit) -> list[str]:
