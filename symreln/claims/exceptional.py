@@ -28,6 +28,7 @@ from flint import fmpz_mpoly
 from symreln.base.records import record
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
+from symreln.claims.pathway_orbits import mode_orbits
 from symreln.document.document_model import Block, Content, Details, Items, Math, Section, Table
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
@@ -301,7 +302,7 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
         return None
     undecided: list[str] = []
     found: dict[str, tuple[fmpz_mpoly, list[_Consequence]]] = {}
-    conditions = (_of_stage(s, undecided, derivation.stages[0]) for s in derivation.stages)
+    conditions = (_of_stage(derivation, stage, undecided) for stage in derivation.stages)
     for polynomial, consequence in chain(_of_data(spec), *conditions):
         for factor in factors(polynomial):
             _, known = found.setdefault(str(factor), (factor, []))
@@ -367,13 +368,17 @@ class _Condition(NamedTuple):
 
 
 def _of_stage(
-    stage: StageDerivation, undecided: list[str], first: StageDerivation
+    derivation: Derivation, stage: StageDerivation, undecided: list[str]
 ) -> Iterator[tuple[fmpz_mpoly, _Consequence]]:
     """Yield the conditions of one stage, with what they mean."""
-    for group in _equal_pathways(stage):
+    numbers = {pathway.number for pathway in stage.pathways}
+    for orbit in mode_orbits(derivation):
+        group = [pathway for pathway in orbit.pathways if pathway.number in numbers]
+        if not group:
+            continue
         pathway = group[0]
         conditions = [*_of_spectrum(pathway, undecided), *_of_strengths(pathway)]
-        if stage is not first:
+        if stage is not derivation.stages[0]:
             spectrum = pathway.spectrum
             left = (spectrum.sigma_yx.denominator, spectrum.sigma_x.denominator)
             conditions += [_Condition(each, _Effect.RESIDUAL) for each in left]
@@ -386,18 +391,6 @@ def _of_stage(
             "whether the loss that is left jumps where features of several pathways become "
             f"dependent (stage {stage.stage})"
         )
-
-
-def _equal_pathways(stage: StageDerivation) -> list[list[PathwayDerivation]]:
-    """Return the pathways in groups that have the same spectrum and the same d_eff."""
-    groups: dict[object, list[PathwayDerivation]] = {}
-    for place, pathway in enumerate(stage.pathways):
-        numbers = tuple(
-            (c.minpoly, c.eigenvalue, c.d, c.multiplicity, stage.verdict.d_eff.get((place, a)))
-            for a, c in enumerate(pathway.spectrum.classes)
-        )
-        groups.setdefault((pathway.spectrum.commutes, numbers), []).append(pathway)
-    return list(groups.values())
 
 
 def _consequence(

@@ -57,6 +57,7 @@ from flint import arb, ctx
 from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError, NotSupportedError
+from symreln.exact.cancelling import cancelled
 from symreln.laws.integrate import integrate
 from symreln.laws.law import COUPLED, STRENGTH, Law, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
@@ -181,6 +182,11 @@ class Depth(Law):
         return 1 / self.layers
 
     @property
+    def integrand(self) -> sp.Expr:
+        """T' as an expression in :attr:`root`."""
+        return 1 / (self.root ** (self.layers - 1) * (1 - self.root**self.layers))
+
+    @property
     def stage(self) -> sp.Expr:
         """T as an expression in :attr:`root`."""
         return self._stage(self.root)
@@ -262,17 +268,17 @@ class Depth(Law):
         """Yield the separation of variables, its partial fractions, the integral, half-time."""
         layers, root, steps = int(self.layers), self.root, self.in_steps()
         scale, alone, rest = self.scale, root ** (1 - layers), root / (1 - root**layers)
-        integrand, elapsed = 1 / (root ** (layers - 1) * (1 - root**layers)), self.t / self.scale
+        integrand = self.integrand
         yield Line(
             says=rf"Separate the variables, with $\rho = (d \pi/s)^{{1/{layers}}}$:",
             equation=(
                 integral_latex(integrand.subs(root, X), r"\rho_0", r"\rho(t)")
-                + rf" = {to_latex(elapsed)}",
+                + rf" = {to_latex(self.t / scale)}",
             ),
             because=r"divided by the right-hand side, times $dt/\tau$, and the plateau taken out",
             check="chain rule: the derivative of the left-hand side by the strength, times the "
             "mode equation, is that of the right-hand side by time; cancelled",
-            holds=_chain(self.layers) == 0 and vanish(self._moved(integrand, elapsed)),
+            holds=_chain(self.layers) == 0,
         )
         yield Line(
             says="Partial fractions: one part is a power, and the other one falls apart over the "
@@ -302,8 +308,7 @@ class Depth(Law):
             and sp.expand(
                 flow - scale * self._stage_at(STRENGTH) + scale * self._stage_at(self.strength0)
             )
-            == 0
-            and vanish(self._moved(integrand, self.t / scale)),
+            == 0,
         )
         ratio = sp.exp(2 * steps.delay)
         yield Line(
@@ -343,17 +348,6 @@ class Depth(Law):
             == 0,
             main=True,
         )
-
-    def _moved(self, integrand: sp.Expr, elapsed: sp.Expr) -> sp.Expr:
-        """Return the speed of an integral up to the root of the strength, less that of a time.
-
-        In powers of ρ and of the plateau, where roots are none.
-        """
-        root = (self.d * STRENGTH / self.s) ** self.root_power
-        slope = integrand.subs(self.root, root) * root.diff(STRENGTH)
-        left = slope * self.rate / self.tau - elapsed.diff(self.t)
-        powers = {self.s: self.d * _Q**self.layers, STRENGTH: (_Q * _RHO) ** self.layers}
-        return sp.powsimp(sp.expand_power_base(left.subs(powers)), force=True)
 
     def _stage_at(self, strength: Any) -> sp.Expr:
         """Return T at a strength."""
@@ -641,13 +635,16 @@ def _delay_residual(layers: int) -> sp.Expr:
 
 @lru_cache(maxsize=64)
 def _chain(layers: sp.Integer) -> sp.Expr:
-    """Return dt/dπ · π' − 1, given the derivative of J, in ρ and q = (s/d)^(1/L)."""
-    strength, plateau = (_Q * _RHO) ** layers, _Q**layers
-    s = _D * plateau
-    by_root = _RHO / (1 - _RHO**layers) + _RHO ** (1 - layers)
-    by_strength = _TAU / (s * _Q ** (layers - 2)) * by_root / strength.diff(_RHO)
-    rate = layers * (_Q * _RHO) ** (2 * layers - 2) * (s - _D * strength) / _TAU
-    return sp.cancel(by_strength * rate - 1)
+    """Return the speed of the integral up to the root of a strength, less that of time: 0.
+
+    The chain rule, in powers of ρ and of q = (s/d)^(1/L), where roots are none.
+    """
+    law = Depth(s=_S, d=_D, tau=_TAU, layers=layers)
+    root = (_D * STRENGTH / _S) ** law.root_power
+    slope = law.integrand.subs(law.root, root) * root.diff(STRENGTH)
+    left = slope * law.rate / _TAU - 1 / law.scale
+    powers = {_S: _D * _Q**layers, STRENGTH: (_Q * _RHO) ** layers}
+    return cancelled(sp.powsimp(sp.expand_power_base(left.subs(powers)), force=True))
 
 
 def _integral(layers: int, x: sp.Expr) -> sp.Expr:
