@@ -85,7 +85,10 @@ def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Deriva
             verdict = judge(stage, effective, spectra, symmetry)
             if spec.graph is not None:
                 verdict = verdict.with_edges(spec.edges)
-        left = _converged(goal, effective, verdict)
+        if verdict.level.closes:
+            left = closed_residual(goal, verdict.converged)
+        else:
+            left = Targets(start=(goal.matrix - converged_outputs(goal, effective)).reduced())
         if stages:
             driven |= drivers(stages, numbers, effective, verdict.spectra)
         stages.append(
@@ -156,18 +159,6 @@ def _spectra(
         msg = f"pathway '{e.pathway.name}': {error}"
         raise LimitReachedError(msg) from error
     return tuple(found.values())
-
-
-def _converged(
-    goal: Targets,
-    effective: tuple[EffectiveDataset, ...],
-    verdict: StageVerdict,
-) -> Targets:
-    """Return what the converged stage leaves."""
-    if verdict.level.closes:
-        return closed_residual(goal, verdict.converged)
-    outputs = converged_outputs(goal, effective)
-    return Targets(start=(goal.matrix - outputs).reduced())
 
 
 def _pathways(

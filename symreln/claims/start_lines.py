@@ -31,15 +31,13 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
         return
     if derivation.by_edges or (known.units is None and known.layers > 1):
         return
-    if known.layers == 1:
-        yield _single(derivation)
-    if known.layers > 2:
-        yield _followed(known)
-    if known.layers != 2 or not known.units:
+    if known.layers != 2:
+        yield _single(derivation) if known.layers == 1 else _followed(known)
         return
     if known.sharing is not None:
         yield shared_start_line(derivation)
         return
+    assert known.units is not None
     assert known.variances is not None
     start, (one, two) = expected_start(known), map(sp.sqrt, known.variances)
     numbers = {_UNITS: sp.Rational(known.units), _SIGMA: one, _ONE: one, _TWO: two}
