@@ -18,6 +18,7 @@ import pytest
 import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.experiment import variations
+from symreln.experiment.diagnosis import HALF
 from symreln.experiment.metrics import Distance, Interval, alone
 from symreln.experiment.rows import BATCHES, FORMS, GATES, SCALE, STEP, WIDTH, Row, left_of, named
 from symreln.experiment.variations import Variation, predicted_again
@@ -27,7 +28,6 @@ from tests.experiment.test_confront import NETWORK, SWAPPED, TWO, linear, one_pa
 from tests.unchecked import derive_unchecked
 from tests.verdict.examples import one_hot_contexts
 
-HALF = Fraction(1, 2)
 CROSS, SIGNS = [[1, -1, 1, -1], [1, -1, -1, 1]], [[1, 1, -1, -1]]
 
 
