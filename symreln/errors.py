@@ -61,6 +61,14 @@ class InputTypeError(InputError, TypeError):
 class FloatRangeError(InputError, ArithmeticError):
     """A number is needed in float64, which has no room for it."""
 
+    @classmethod
+    def of_size(cls, size: str) -> FloatRangeError:
+        """Return the error of a number of some size."""
+        return cls(
+            f"a number of size {size} is needed in float64, which has no room for it. Scale the "
+            "data, or give the parameters other values"
+        )
+
 
 class NoClosedFormError(SymrelnError, ValueError):
     """The mathematics forbids what was asked for."""

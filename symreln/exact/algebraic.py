@@ -273,11 +273,7 @@ class AlgebraicNumber:
         """
         found = self.enclose(values, 20)
         if not enclosure.in_float64(found):
-            msg = (
-                f"a number of size {self.scientific(values, 3)} is needed in float64, which has "
-                "no room for it. Scale the data, or give the parameters other values"
-            )
-            raise FloatRangeError(msg)
+            raise FloatRangeError.of_size(self.scientific(values, 3))
         return float(found)
 
     def __float__(self) -> float:

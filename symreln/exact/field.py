@@ -108,7 +108,10 @@ class Field:
         if coefficients[0].is_zero:
             msg = "division by zero in Q(parameters)(theta)"
             raise ZeroDivisionError(msg)
-        return self.scale(self.evaluate(coefficients[1:], a), -1 / coefficients[0])
+        total = self.constant(0)
+        for coefficient in reversed(coefficients[1:]):
+            total = self.add(self.multiply(total, a), self.constant(coefficient))
+        return self.scale(total, -1 / coefficients[0])
 
     def multiplication(self, a: Coefficients) -> list[Coefficients]:
         """Return a·theta^j for j < k."""
@@ -133,13 +136,6 @@ class Field:
     def minimal_polynomial(self, a: Coefficients) -> tuple[Scalar, ...]:
         """Return the minimal polynomial of a over Q(parameters), primitive over Z[parameters]."""
         return irreducible_factors(self.characteristic(a))[0][0]
-
-    def evaluate(self, polynomial: Sequence[Scalar], a: Coefficients) -> Coefficients:
-        """Return polynomial(a)."""
-        total = self.constant(0)
-        for coefficient in reversed(polynomial):
-            total = self.add(self.multiply(total, a), self.constant(coefficient))
-        return total
 
 
 def linear(root: Scalar) -> Coefficients:

@@ -199,13 +199,11 @@ class IntegerMatrix:
         except OverflowError as error:
             row, column, largest = max(self.triples(), key=lambda entry: abs(entry[2]))
             size = largest.bit_length() - abs(divisor).bit_length()
-            msg = (
-                f"a number of size 1e{size * 301 // 1000}, in row {row + 1} and column "
-                f"{column + 1} of a matrix of {self.shape[0]} × {self.shape[1]} such as X, Y or a "
-                "correlation of the two, is needed in float64, which has no room for it. Scale "
-                "the data, or give the parameters other values"
+            what = (
+                f"1e{size * 301 // 1000}, in row {row + 1} and column {column + 1} of a matrix of "
+                f"{self.shape[0]} × {self.shape[1]} such as X, Y or a correlation of the two,"
             )
-            raise FloatRangeError(msg) from error
+            raise FloatRangeError.of_size(what) from error
 
     # -- arithmetic -----------------------------------------------------------------------------
 

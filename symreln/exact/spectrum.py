@@ -333,18 +333,19 @@ def _commutator(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
     short = a.shape[0] < a.shape[1]
     forward = a.T @ (a @ x) if short else a.gram @ x
     difference = forward - forward.T  # (M X)^T = X M, both being symmetric
-    found = next(difference.nonzero(), None)
-    if found is None:
-        return None
+    return None if difference.is_zero else _witness(forward, difference)
+
+
+def _witness(forward: ExactMatrix, difference: ExactMatrix) -> Commutator:
     if len(forward.terms) > _MOST_TERMS:
         msg = (
             f"Sigma^yx^T Sigma^yx Sigma^x has entries of up to {len(forward.terms)} terms in "
-            f"{len(x.parameters)} parameters and is not symmetric, and {_MOST_TERMS} are the "
+            f"{len(forward.parameters)} parameters and is not symmetric, and {_MOST_TERMS} are the "
             "most of which the commutator is certified. Give some of the parameters as "
             "numbers, or take data and gains of a lower degree"
         )
         raise LimitReachedError(msg)
-    row, column, value = found
+    row, column, value = next(difference.nonzero())
     norm = difference.frobenius(difference) / forward.frobenius(forward)
     return Commutator(row=row, column=column, value=value, relative_norm_squared=norm)
 

@@ -138,20 +138,9 @@ class EffectiveDataset:
             terms = max(len(matrix.terms), len(matrix.denominator))
             bottom = (abs(int(c)) for c in matrix.denominator.coeffs())
             bits = max(*(part.largest() for part in matrix.terms.values()), *bottom, 0).bit_length()
-            if terms > MOST_TERMS:
-                size, most = f"in {len(matrix.parameters)} parameters", f"{MOST_TERMS}"
-                mend = "Give some of the parameters as numbers, or data and gains of a lower degree"
-            elif terms * bits > MOST_BITS:
-                size = f"with integers of {_digits(bits)} digits"
-                most = f"{_digits(MOST_BITS)} digits in all"
-                mend = "Round the data, or scale them so that they share a denominator"
-            else:
-                continue
-            msg = (
-                f"{name} of pathway '{self.pathway.name}' has entries of up to {terms} terms "
-                f"{size}, and {most} are the most that is derived from. {mend}"
-            )
-            raise LimitReachedError(msg)
+            if terms > MOST_TERMS or terms * bits > MOST_BITS:
+                what = f"{name} of pathway '{self.pathway.name}'"
+                raise _too_large(what, terms, bits, len(matrix.parameters))
 
     def mapped(self, symmetry: Symmetry, pathway: PathwaySpec) -> EffectiveDataset:
         """Return the effective dataset of a pathway to which a symmetry maps this one."""
@@ -180,5 +169,14 @@ class EffectiveDataset:
         return cls(pathway=pathway, dataset=dataset, goal=goal)
 
 
-def _digits(bits: int) -> int:
-    return bits * 301 // 1000
+def _too_large(what: str, terms: int, bits: int, parameters: int) -> LimitReachedError:
+    size, most = f"in {parameters} parameters", f"{MOST_TERMS}"
+    mend = "Give some of the parameters as numbers, or data and gains of a lower degree"
+    if terms <= MOST_TERMS:
+        size = f"with integers of {bits * 301 // 1000} digits"
+        most = f"{MOST_BITS * 301 // 1000} digits in all"
+        mend = "Round the data, or scale them so that they share a denominator"
+    return LimitReachedError(
+        f"{what} has entries of up to {terms} terms {size}, and {most} are the most that is "
+        f"derived from. {mend}"
+    )

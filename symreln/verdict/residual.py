@@ -119,18 +119,11 @@ def converged_pathways(
     """
     made: dict[int, Converged] = {}
     for p, pathway in enumerate(modes):
-        own: dict[int, Coefficients] = {}
-        for a, mode_class in enumerate(pathway.classes):
-            if not mode_class.is_null:
-                found = d_eff.get((p, a), mode_class.d)
-                assert found is not None
-                own[a] = found
-        like = None if pathway.original is None else made[id(pathway.original)]
-        made[id(pathway)] = Converged(
-            pathway=pathway,
-            d_eff=own,
-            like=like if like is not None and like.d_eff == own else None,
-        )
+        learning = (a for a, mode_class in enumerate(pathway.classes) if not mode_class.is_null)
+        own = {a: d_eff.get((p, a), pathway.classes[a].d) or () for a in learning}
+        like = made.get(id(pathway.original))
+        same = like if like is not None and like.d_eff == own else None
+        made[id(pathway)] = Converged(pathway=pathway, d_eff=own, like=same)
     return tuple(made.values())
 
 
