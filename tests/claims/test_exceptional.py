@@ -218,7 +218,7 @@ def specs(draw):
 
 
 def value_at(item: Any, point: Mapping[str, Fraction]) -> Fraction:
-    return Scalar(item.ring, item.polynomial).substitute(point).to_fraction()
+    return Scalar(item.polynomial.context().names(), item.polynomial).substitute(point).to_fraction()
 
 
 def derived_at(spec: sr.Spec, values: Mapping[str, Fraction]) -> Derivation | None:
