@@ -218,7 +218,8 @@ def specs(draw):
 
 
 def value_at(item: Any, point: Mapping[str, Fraction]) -> Fraction:
-    return Scalar(item.polynomial.context().names(), item.polynomial).substitute(point).to_fraction()
+    names = item.polynomial.context().names()
+    return Scalar(names, item.polynomial).substitute(point).to_fraction()
 
 
 def derived_at(spec: sr.Spec, values: Mapping[str, Fraction]) -> Derivation | None:
