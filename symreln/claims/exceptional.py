@@ -350,7 +350,7 @@ def _placed(
         return replace(whole, excluded=domain.never_zero(polynomial, ranges))
     name = "".join(whole.names)
     roots = real_roots(polynomial)
-    inside = tuple(root for root in roots if ranges[name].contains(root))
+    inside = tuple(root for root in roots if ranges[name].contains(root.compare))
     outside = f"no root with {ranges[name].text}" if roots else "no real root"
     return replace(whole, roots=inside, excluded="" if inside else outside)
 

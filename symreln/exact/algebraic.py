@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.records import record
 from symreln.errors import FloatRangeError, InputError
 from symreln.exact import enclosure
-from symreln.exact.factoring import variables
+from symreln.exact.factoring import univariate
 from symreln.exact.field import Coefficients, Field, irreducible_factors, linear
-from symreln.exact.scalar import Scalar, polynomial_ring, univariate_text
+from symreln.exact.scalar import Scalar, univariate_text
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -403,10 +403,9 @@ def real_roots(polynomial: fmpz_mpoly) -> tuple[AlgebraicNumber, ...]:
     Args:
         polynomial: Irreducible over Z; one parameter occurs in it.
     """
-    terms = polynomial.project_to_context(polynomial_ring(variables(polynomial))).to_dict()
-    degree = int(polynomial.total_degree())
-    minpoly = tuple(Scalar((), int(terms.get((power,), 0))) for power in range(degree + 1))
-    coefficients, theta = tuple(each.to_fraction() for each in minpoly), Field(minpoly).theta
+    coefficients = univariate(polynomial)
+    minpoly = tuple(map(Scalar.of, coefficients))
+    theta = Field(minpoly).theta
     return tuple(
         AlgebraicNumber(minpoly=minpoly, coefficients=theta, root=root)
         for root in range(len(enclosure.real_roots(coefficients, 64)))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz_mpoly
 
 from symreln.base.records import record
-from symreln.exact.algebraic import real_roots
-from symreln.exact.factoring import factorisation, variables
+from symreln.exact import enclosure
+from symreln.exact.factoring import factorisation, univariate, variables
 from symreln.exact.scalar import Scalar
 
 _MAX_TERMS = 60
@@ -34,13 +34,13 @@ class Range:
     open_low: bool = False
     high: Fraction | None = None
 
-    def contains(self, number: Any) -> bool:
-        """Return whether a real number, which ``compare``s with rational ones, is in the range."""
+    def contains(self, compare: Callable[[Fraction], int]) -> bool:
+        """Return whether a real number is in the range, by its comparison with a rational one."""
         if self.low is not None:
-            side = number.compare(self.low)
+            side = compare(self.low)
             if side < 0 or (side == 0 and self.open_low):
                 return False
-        return self.high is None or number.compare(self.high) <= 0
+        return self.high is None or compare(self.high) <= 0
 
     @property
     def inner(self) -> Fraction:
@@ -67,8 +67,10 @@ def keeps_sign(polynomial: fmpz_mpoly, ranges: Mapping[str, Range]) -> bool:
     """
     if len(variables(polynomial)) > 1:
         return bool(never_zero(polynomial, ranges))
-    (name,) = variables(polynomial)
-    return not any(map(ranges[name].contains, real_roots(polynomial)))
+    (name,), coefficients = variables(polynomial), univariate(polynomial)
+    places = range(len(enclosure.real_roots(coefficients, 64)))
+    sides = (partial(enclosure.compare_root, coefficients, place) for place in places)
+    return not any(map(ranges[name].contains, sides))
 
 
 def never_zero(polynomial: fmpz_mpoly, ranges: Mapping[str, Range]) -> str:

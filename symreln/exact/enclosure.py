@@ -45,6 +45,20 @@ def real_roots(coefficients: tuple[Fraction, ...], bits: int) -> tuple[arb, ...]
     return tuple(root for root, multiplicity in found for _ in range(multiplicity))
 
 
+def compare_root(coefficients: tuple[Fraction, ...], place: int, bound: Fraction) -> int:
+    """Return the sign of a real root of an irreducible polynomial minus a rational number; exact.
+
+    Args:
+        coefficients: Low to high.
+        place: Which root, ascending.
+        bound: The rational number.
+    """
+    if len(coefficients) == 2:
+        root = -coefficients[0] / coefficients[1]
+        return (root > bound) - (root < bound)
+    return sign_of(lambda bits: real_roots(coefficients, bits)[place] - ball(bound))
+
+
 def sign_of(number: Callable[[int], arb], most: int | None = None) -> int:
     """Return the sign of a real number, told by balls of doubling precision; else 0.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import lcm
 
 from flint import Ordering, fmpq_mpoly, fmpq_mpoly_ctx, fmpz, fmpz_mpoly
@@ -30,6 +31,12 @@ def variables(polynomial: fmpz_mpoly) -> tuple[str, ...]:
     """Return the parameters that occur in a polynomial."""
     degrees = zip(polynomial.context().names(), polynomial.degrees(), strict=True)
     return tuple(name for name, degree in degrees if int(degree) > 0)
+
+
+def univariate(polynomial: fmpz_mpoly) -> tuple[Fraction, ...]:
+    """Return the coefficients of a polynomial in which one parameter occurs, low to high."""
+    terms = {sum(map(int, key)): value for key, value in polynomial.to_dict().items()}
+    return tuple(Fraction(int(terms.get(power, 0))) for power in range(max(terms) + 1))
 
 
 def _over_rationals(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:

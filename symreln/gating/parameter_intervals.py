@@ -68,7 +68,7 @@ def roots_of(polynomials: Iterable[fmpz_mpoly], limits: Range) -> list[Algebraic
     """
     distinct = {str(f): f for p in polynomials if not p.is_zero() for f in factors(p)}
     roots = [root for f in distinct.values() for root in real_roots(f)]
-    return [root for root in roots if limits.contains(root)]
+    return [root for root in roots if limits.contains(root.compare)]
 
 
 def pieces(polynomials: Iterable[fmpz_mpoly], limits: Range) -> tuple[Piece, ...]:

@@ -202,7 +202,7 @@ class _Course:
                 if any(part.ranks for part in alone):
                     there.append(entrant)
                     ends = (end for part in alone for end in part.piece.ends if end is not None)
-                    roots |= {end for end in ends if self.limits.contains(end)}
+                    roots |= {end for end in ends if self.limits.contains(end.compare)}
                     running |= {
                         (runner.pattern, runner.rate): runner
                         for part in alone
