@@ -164,6 +164,8 @@ class Matrix:
 
     def reduced(self) -> Matrix:
         """Return the same matrix with factors cancelled that all entries share."""
+        if not self:
+            return Matrix(self.shape, {}, self.one.below)
         parts = self.terms.values()
         numbers = [v for part in parts for row in part.values() for v in row.values()]
         common = gcd(*self.below.values(), *numbers)
