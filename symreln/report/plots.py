@@ -47,8 +47,8 @@ _MOST_EDGES = 160
 _MEASURED = 0.035
 #: Rows of vectors up to which they have names.
 _MOST_NAMES = 16
-#: Letters of the pathways above their vectors, beyond which they have numbers.
-_MOST_LABEL = 20
+#: Letters of a pathway above its vectors, beyond which it has its number.
+_MOST_LETTERS = 20
 _ROW, _ROWS = 0.17, 3.2  # inches: height of a row of gates, and of all of them at most
 #: Columns of gates over time, and how many runs of them have names.
 _MOMENTS, _RUNS = 120, 6
@@ -187,7 +187,7 @@ def _vectors(derivation: Derivation) -> list[Sketch]:
         )
         shown = [each for one in beside for each in one.pathways]
         label = short_list([each.name for each in shown])
-        if len(label) > _MOST_LABEL:
+        if any(len(each.name) > _MOST_LETTERS for each in shown):
             label = f"pathway {short_list([str(each.number) for each in shown])}"
         for symbol, parts, names in (
             ("$V$", v, data.names_of("inputs", own.inputs)),
