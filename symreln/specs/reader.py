@@ -15,7 +15,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symreln.exact.scalar import Scalar
 from symreln.specs.asked_pathways import read_paths
 from symreln.specs.data import read_user_dataset
 from symreln.specs.expression import Declared
@@ -200,27 +199,14 @@ def _check_parameters(
 
     What --set leaves without use goes, where it changed what could use it.
     """
-    unused = _unused(spec, parameters)
+    used = {*spec.letters, *(size.name for size in spec.sizes)}
+    unused = [parameter for parameter in parameters if parameter.name not in used]
     if any(path[0] in ("dataset", "pathway", "node", "edge") for path in changed):
         spec = spec.at({parameter.name: Fraction(0) for parameter in unused})
     elif unused:
         _refuse_unused(unused, spec, problems)
     _check_values(spec, problems)
     return spec
-
-
-def _unused(spec: Spec, parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Return the parameters that are no size and occur neither in the data nor in gates."""
-    data = spec.dataset
-    held = [
-        (m.parameters, (*m.terms, *m.denominator.to_dict())) for m in (data.inputs, data.targets)
-    ]
-    gains = {g for pathway in spec.pathways for g in pathway.gate if isinstance(g, Scalar)}
-    held += [(g.parameters, (*g.numerator.to_dict(), *g.denominator.to_dict())) for g in gains]
-    powers = ((names, power) for names, found in held for power in found)
-    used = {name for names, power in powers for name, e in zip(names, power, strict=True) if e}
-    used |= {size.name for size in spec.sizes}
-    return [parameter for parameter in parameters if parameter.name not in used]
 
 
 def _refuse_unused(unused: Sequence[Parameter], spec: Spec, problems: Problems) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from symreln.base.records import Immutable, record
 from symreln.exact.domain import Range
+from symreln.exact.scalar import Scalar
 from symreln.networks.dataset import Dataset
 from symreln.networks.gdln import Network
 from symreln.networks.pathway import PathwaySpec, network_of
@@ -291,6 +292,17 @@ class Spec(Immutable):
             return self.edges.sharing
         layers = 2 if self.network is None else self.network.layers
         return Sharing(uses=(1,) * layers, paths=1, widths=())
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Names of the parameters that occur in the data or in gates, in the order declared."""
+        matrices = (self.dataset.inputs, self.dataset.targets)
+        gains = {g for pathway in self.pathways for g in pathway.gate if isinstance(g, Scalar)}
+        parts = [(m.parameters, (*m.terms, *m.denominator.to_dict())) for m in matrices]
+        parts += [(g.parameters, (*g.numerator.to_dict(), *g.denominator.to_dict())) for g in gains]
+        powers = [zip(names, key, strict=True) for names, keys in parts for key in keys]
+        used = {name for each in powers for name, power in each if int(power)}
+        return tuple(dict.fromkeys(n for names, _ in parts for n in names if n in used))
 
     @property
     def values(self) -> dict[str, Fraction]:

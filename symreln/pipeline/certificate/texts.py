@@ -31,9 +31,7 @@ class Texts:
     @classmethod
     def of(cls, spec: Spec) -> Self:
         """Return the spelling in the parameters of a spec's data and gates."""
-        gates = [g for p in spec.pathways for g in (p.gate, *(each.gate for each in p.then))]
-        gains = {g for gate in gates for g in gate if isinstance(g, Scalar)}
-        return cls(_names_used([spec.dataset.inputs, spec.dataset.targets], gains))
+        return cls(spec.letters)
 
     def _exponents(self, key: Sequence[int], parameters: tuple[str, ...]) -> tuple[int, ...]:
         """Return exponents in the certificate's order."""
@@ -90,12 +88,3 @@ class Texts:
                 texts[known] = render(entry, self.names)
             entries.append([*at, texts[known]])
         return entries
-
-
-def _names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:
-    """Return the parameters that occur, in the order in which they are declared."""
-    parts = [(m.parameters, (*m.terms, *m.denominator.to_dict())) for m in matrices]
-    parts += [(v.parameters, (*v.numerator.to_dict(), *v.denominator.to_dict())) for v in scalars]
-    powers = [zip(names, key, strict=True) for names, keys in parts for key in keys]
-    used = {name for each in powers for name, power in each if int(power)}
-    return tuple(dict.fromkeys(n for names, _ in parts for n in names if n in used))
