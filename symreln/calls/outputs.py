@@ -21,7 +21,7 @@ from symreln.claims.prediction import (
 )
 from symreln.claims.probes import from_start
 from symreln.claims.starts import starts_of
-from symreln.errors import NoClosedFormError
+from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.laws.integrate import PRECISE
 
 if TYPE_CHECKING:
@@ -81,6 +81,9 @@ class Outputs:
         Args:
             derivation: Without free parameters, with a network.
             times: Ascending, in steps; every step of the network by default.
+
+        Raises:
+            NotSupportedError: Modes have no closed forms, and layers are more, or shared.
         """
         grid = predict(of_given_gates(derivation), times).times  # refuses what cannot be evaluated
         if derivation.closed and not derivation.later:
@@ -90,6 +93,9 @@ class Outputs:
         if is_linear(derivation):
             found = linear_curves(derivation, grid, outputs=True)[2]
             return cls(times=grid, values=found.transpose(0, 2, 1), parts={})
+        if derivation.by_edges or derivation.known.layers != 2:
+            msg = "outputs are integrated for two layers, no edge shared; evaluate() has the loss"
+            raise NotSupportedError(msg)
         whole, first = from_start(grid)
         starts = first_starts(derivation, derivation.ask(starts_of).factors)
         found = derivation.ask(matrices_of).outputs(whole, PRECISE, starts)
@@ -99,12 +105,9 @@ class Outputs:
 def _closed(derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]) -> Outputs:
     u, read, strengths = written_and_read(derivation, curves)
     parts, begin = {}, 0
-    for pathway in derivation.pathways:
-        for mode in pathway.modes:
-            if mode.is_null:
-                continue
-            own = slice(begin, begin + mode.multiplicity)
-            parts[mode.label] = np.einsum("ya,ap,at->tpy", u[:, own], read[own], strengths[own])
-            begin = own.stop
+    for mode in (mode for pathway in derivation.pathways for mode in pathway.learning):
+        own = slice(begin, begin + mode.multiplicity)
+        parts[mode.label] = np.einsum("ya,ap,at->tpy", u[:, own], read[own], strengths[own])
+        begin = own.stop
     zero = np.zeros((len(grid), read.shape[1], u.shape[0]))
     return Outputs(times=grid, values=sum(parts.values(), start=zero), parts=parts)

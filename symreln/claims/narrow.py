@@ -123,7 +123,8 @@ class _Width(Claim):
             return None
         with precision(SHOWN_BITS):
             loss = ball(self.derivation.ask(at_values).least_loss.to_fraction())
-            for found in (one.found for one in self.pathways if one.found is not None):
+            for found in (one.found for one in self.pathways):
+                assert found is not None
                 everything = found.taken([entry.mode.multiplicity for entry in found.modes])
                 loss = loss + everything - found.taken(learned(found))
         return loss

@@ -379,7 +379,9 @@ def written_and_read(
     Returns:
         Shapes (n_y, modes), (modes, P) and (modes, times), equal modes one by one.
     """
-    inputs, outputs, seen, strengths = derivation.spec.dataset.inputs.to_numpy(), [], [], []
+    dataset = derivation.spec.dataset
+    inputs, (rows, samples) = dataset.inputs.to_numpy(), dataset.targets.shape
+    outputs, seen, strengths = [np.zeros((rows, 0))], [np.zeros((0, samples))], []
     for pathway in derivation.pathways:
         own = pathway.effective.pathway
         for label, (u, v) in mode_bases(pathway).items():
@@ -473,6 +475,7 @@ def _check_descent(derivation: Derivation) -> None:
             has no room for the data.
     """
     check_range(derivation)
+    scale = gram_scale(derivation)  # which says first from which starts no flow is written
     network, tau = network_of(derivation.spec), float(derivation.tau or 1)
     targets = derivation.stages[0].pathways[0].effective.goal
     pathways = [path.effective for _, phase in derivation.phases for path in phase.pathways]
@@ -480,7 +483,7 @@ def _check_descent(derivation: Derivation) -> None:
     drives = (each.masked(targets.correlated(each.features)).to_numpy() for each in seen)
     check_step_size(network, 2 * max(float(np.linalg.norm(drive, 2)) for drive in drives) / tau)
     widest = max(largest_singular_value(each.sigma_x.to_numpy()) for each in seen)
-    rate = gram_scale(derivation) / tau * widest
+    rate = scale / tau * widest
     if not rate < _STIFFEST:
         given = derivation.given_start
         name, value = ("init_std", network.init_std) if given is None else ("strength0", given)

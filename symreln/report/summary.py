@@ -92,7 +92,7 @@ def checks_text(derivation: Derivation) -> str:
     """
     outcomes = [step.outcome for step in derivation.steps]
     if not outcomes:
-        return "the lines of the derivation alone"
+        return "every line of the derivation"
     others = {Truth.REFUTED: "disproved", Truth.UNDECIDED: "undecided"}
     rest = [f"{outcomes.count(x)} {word}" for x, word in others.items() if x in outcomes]
     counted = f"{outcomes.count(Truth.PROVEN)} of {len(outcomes)} proven"

@@ -160,21 +160,23 @@ def _read(
             else:
                 found.append(_rows_from_csv(data, name, header=model.header))
     if model.header is None and "data" not in form:
-        _ask_for_header([[row[0] for row in rows] for rows, _ in found], model, problems)
+        _ask_for_header(found, model, problems)
     return [(rows, names if are_names(names) else []) for rows, names in found]
 
 
 def _ask_for_header(
-    first_rows: list[list[Value]], model: UserDatasetModel, problems: Problems
+    read: list[tuple[_Rows, list[str]]], model: UserDatasetModel, problems: Problems
 ) -> None:
-    """Ask whether first rows that count, 0, 1, 2, … or 2019, 2020, …, are samples or names.
+    """Ask whether first lines that count, 0, 1, 2, … or 2019, 2020, …, are samples or names.
 
     One column that starts with 0 is ordinary data: it is asked about only beside another such
     file. The columns of targets may go on where those of inputs end. Two columns count from 0.
     """
+    first_rows = [[row[0] for row in rows] for rows, _ in read]
     widths = [len(row) for row in first_rows]
     counts = [
-        row == [row[0] + n for n in range(len(row))]
+        not read[place][1]  # below a header of words all are samples
+        and row == [row[0] + n for n in range(len(row))]
         and (len(row) > 2 or row[0] in {0, *widths[:place]})
         for place, row in enumerate(first_rows)
     ]

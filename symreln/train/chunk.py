@@ -103,12 +103,13 @@ def _check_finite(model: Model, losses: np.ndarray, first_seed: int, first_step:
     seed = int(np.argmin(finite[:, step]))
     batch = settings.batch_size
     noisy = f" Batches of {batch} may need {model.samples / batch:.3g} times less." if batch else ""
+    limit = model.stable_learning_rate()
+    below = f" below about 2/λmax = {limit:.2g} (λmax: the loss's curvature where data are fitted)"
     msg = (
         f"training diverged at step {first_step + step} (seed {first_seed + seed}): the loss is "
         f"not finite with learning rate {settings.learning_rate:g} and loss {settings.loss!r}. "
-        "Lower network.learning_rate below about 2/λmax = "
-        f"{model.stable_learning_rate():.2g} (λmax: curvature of the loss where the data are "
-        f"fitted), and network.init_std if it is large.{noisy}"
+        f"Lower network.learning_rate{below * bool(np.isfinite(limit))}, and "
+        f"network.init_std if it is large.{noisy}"
     )
     raise InputError(msg)
 

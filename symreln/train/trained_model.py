@@ -12,6 +12,8 @@ from symreln.train.network import GatedNetwork, GatedNode, own_inputs
 from symreln.train.settings import TrainingSettings
 
 _Order = Literal["samples", "rows", "maps"]
+#: Share of the targets below which a linear fit of them is rounding.
+_NOTHING = 1e-9
 
 
 @final
@@ -91,8 +93,10 @@ def _curvature_limit(
     of the L terms has L − 1 factors π^{1/L} twice: L ‖X Xᵀ‖ ‖W‖^{2−2/L}. The bound is that of
     the full batch; a batch's curvature may be up to P/|batch| times as large.
     """
-    fitted = targets @ np.linalg.pinv(inputs)
-    strength = np.linalg.norm(fitted, 2) ** (2 - 2 / layers) * np.linalg.norm(inputs, 2) ** 2
+    fitted, largest = np.linalg.norm(targets @ np.linalg.pinv(inputs), 2), np.linalg.norm(inputs, 2)
+    if fitted * largest < _NOTHING * np.linalg.norm(targets, 2):
+        fitted = 0.0
+    strength = fitted ** (2 - 2 / layers) * largest**2
     samples = inputs.shape[1]
     # In steps of the settings' own size, hence free of the convention of the loss.
     step = layers * strength * settings.rate(samples) + settings.decay(samples)

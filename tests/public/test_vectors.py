@@ -8,9 +8,10 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.errors import InputError, NoClosedFormError
+from symreln.errors import InputError, NoClosedFormError, NotSupportedError
 from symreln.report.plots import still_sketches
 from tests.cases import derived
+from tests.own_specs import SMALL
 
 CUBIC = [["2", "1", "0"], ["1", "0", "1"], ["0", "1", "3"]]
 NETWORK = {"hidden": 50, "init_std": "1/100", "learning_rate": "1/20", "steps": 900}
@@ -181,6 +182,10 @@ def test_outputs_are_drawn_and_refused():
     assert labels == ["samples 0, 0 and 2 more samples"]
     with pytest.raises(InputError, match="output"):
         found.plot(99)
+    with pytest.raises(NotSupportedError, match="two layers, no edge shared"):
+        sr.derive(sr.load("depth", {"network.steps": 3})).predict([0, 2])
+    nothing = sr.spec([[1]], [[0]], pathways=[sr.pathway("a")], network=sr.network(**SMALL))
+    assert sr.derive(nothing).predict([0, 2]).values.tolist() == [[[0]], [[0]]]
 
 
 def test_roots_of_ordinary_floats_are_written_at_once() -> None:

@@ -15,7 +15,7 @@ from symreln.report.chapters.agreement import _comparison
 from symreln.report.chapters.closing import _constants_table, closing_chapter
 from symreln.report.content import _modes_figure
 from tests.cases import derived
-from tests.own_specs import own, path
+from tests.own_specs import LINEAR, own, path
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:
@@ -107,3 +107,12 @@ def test_starts_that_the_prediction_takes_are_all_told():
     assert one.count("Unsupported pathways") == 1
     assert " (its gate is not self-consistent: " in one
     assert "there is no estimate" not in one  # said once, with the reason
+
+
+@pytest.mark.parametrize("training", ["joint", "staged"])
+def test_half_times_of_joint_training_are_of_the_flow_of_all(training):
+    pathways = [sr.pathway("a", gate=[1, 0, 0]), sr.pathway("b", gate=[0, 1, 1], stage=2)]
+    network = sr.network(**LINEAR, training=training)
+    y = [[2, 0], [0, 1], [0, 1]]
+    text = sr.derive(sr.spec(np.eye(3), y, pathways=pathways, network=network)).to_latex()
+    assert ("of all stages together nothing is proven" in text) is (training == "staged")

@@ -240,6 +240,11 @@ def test_names_of_columns_are_asked_for(tmp_path, header, asked, inputs):
         assert [each.inputs for each in sr.load(path).pathways] == inputs
 
 
+def test_numbers_below_a_header_are_samples(tmp_path):
+    path = spec_in(tmp_path, CSV, x_csv=b"a,b\n0,1\n1,0\n", y_csv=b"y,z\n0,1\n2,3\n")
+    assert sr.load(path).dataset.inputs.to_numpy().tolist() == [[0, 1], [1, 0]]
+
+
 def test_a_byte_order_mark_is_no_part_of_a_spec(tmp_path):
     path = tmp_path / "spec.toml"
     text = "[dataset]\nX = [[1]]\nY = [[2]]\n[[pathway]]\nname = 'a'\ngate = 'all'\n"

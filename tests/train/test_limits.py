@@ -39,6 +39,13 @@ def test_divergence_names_step_seed_rate_and_limit(activation, workers):
         until(int(found[1]) + 1)
 
 
+def test_a_limit_that_a_linear_fit_does_not_know_is_not_told():
+    with pytest.raises(InputError, match=r"Lower network\.learning_rate, and network\.init_std"):
+        train_network([[1, 1, -1, -1], [1, -1, 1, -1]], [[1, -1, -1, 1]], make_settings(
+            learning_rate=9, steps=99, activation="relu"
+        ))  # fmt: skip
+
+
 # -- what is handed in ----------------------------------------------------------------------------
 
 

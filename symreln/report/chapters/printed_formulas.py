@@ -239,11 +239,11 @@ def _caption(derivation: Derivation, shown: Sequence[_Chosen], label: str, timed
         content += _plateaus(derivation, joint)
     if len(joint) < len(groups):
         content.append(" Without a joint eigenbasis a mode has no eigenvalue d and no plateau.")
-    nulls = [
+    nulls = dict.fromkeys(
         f"{n} of {_which(group)}"
         for group in groups
         if (n := sum(m.multiplicity for m in group.first.modes if m.is_null))
-    ]
+    )
     if nulls:
         content += [" Null modes (", Math("s = 0"), f", nothing to learn): {', '.join(nulls)}."]
     numbers = [x for g in groups for m in g.learning for x in (m.s, m.d_eff) if x is not None]
@@ -275,8 +275,8 @@ def _plateaus(derivation: Derivation, groups: Sequence[PathwayOrbit]) -> list:
 def _timed(derivation: Derivation, shown: Sequence[_Chosen]) -> list:
     """Say what half-times hold for: those of later stages are of leading order."""
     content: list = [" Half-times are at the declared values."] * bool(derivation.spec.parameters)
-    first = derivation.stages[0].stage
-    if not any(chosen.group.first.stage > first for chosen in shown):
+    first, staged = derivation.stages[0].stage, len(derivation.stages) > 1
+    if not staged or not any(chosen.group.first.stage > first for chosen in shown):
         return content
     ahead = derivation.ask(head_starts_of)
     if some_driven(derivation):
