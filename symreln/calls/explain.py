@@ -28,9 +28,9 @@ from symreln.report.formats import document_formats
 from symreln.report.results_folder import CERTIFICATE
 from symreln.report.sketch import begin_to_draw
 from symreln.report.write import document_files, saved_document
+from symreln.report.written_spec import spec_toml
 from symreln.specs.build import spec as spec_of_data
 from symreln.specs.spec import Spec
-from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import load
 from symreln.verifier.folder import sealed_json
 

@@ -22,11 +22,11 @@ from symreln.gating.race_report import RaceReport
 from symreln.gating.serialise import Result
 from symreln.pipeline.derive import with_pathways
 from symreln.report.encode import Encoder
+from symreln.report.written_spec import spec_toml
 from symreln.specs.files import parse_toml
 from symreln.specs.finding import nearest, shown
 from symreln.specs.reader import read_spec
 from symreln.specs.spec import Spec, ValidationSpec
-from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import spec_of
 
 #: The ways to find gates: functions of a spec without free parameters, whose parameters are the

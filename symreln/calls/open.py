@@ -17,8 +17,8 @@ from symreln.report.formats import FORMATS, document_formats, require_formats
 from symreln.report.latex_style import Style
 from symreln.report.results_folder import write_together
 from symreln.report.write import SAVED, begin_document, document_files, read_document
+from symreln.report.written_spec import spec_of_values
 from symreln.specs.finding import shown
-from symreln.specs.written_spec import spec_of_values
 from symreln.verifier.folder import CERTIFICATE, JSON_FILES, verify_file
 from symreln.verifier.reading import read_json
 

@@ -20,10 +20,10 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.experiment.metrics import METHOD, Interval, interval_text, share_text
 from symreln.report.results_folder import write_files
+from symreln.report.written_spec import spec_toml
 from symreln.specs.arguments import check_counts
 from symreln.specs.build import plain
 from symreln.specs.spec import Spec
-from symreln.specs.written_spec import spec_toml
 from symreln.sweeps.combinations import Sweep, SweepRow
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS

@@ -12,8 +12,8 @@ from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.certificate.texts import Texts
 from symreln.report.encode import Encoder
+from symreln.report.written_spec import values_of
 from symreln.specs.spec import Spec
-from symreln.specs.written_spec import values_of
 from symreln.verifier.folder import sealed_json
 
 FORMAT = "symreln-derivation/2"

@@ -25,10 +25,10 @@ from symreln.experiment.metrics import Distance, Interval, SeedFloor
 from symreln.experiment.training import check_trainable
 from symreln.experiment.verdicts import Verdict
 from symreln.pipeline.derive import derive
+from symreln.report.written_spec import spec_toml
 from symreln.specs.finding import Finding, cut
 from symreln.specs.overrides import parse_override
 from symreln.specs.spec import Spec
-from symreln.specs.written_spec import spec_toml
 from symreln.task_library.load import load
 
 #: A folder with more files than this is no place for results.

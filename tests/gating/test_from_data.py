@@ -12,9 +12,9 @@ from symreln.errors import FloatRangeError, InputError
 from symreln.gating import from_data
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
+from symreln.report.written_spec import spec_toml
 from symreln.specs.files import parse_toml
 from symreln.specs.reader import read_spec
-from symreln.specs.written_spec import spec_toml
 
 NETWORK = sr.network(hidden=200, init_std="1/10000", learning_rate="1/25", loss="mean", steps=1200)
 X, Y = np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]]), np.array([1, 1, -1, -1])

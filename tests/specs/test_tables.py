@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.errors import SpecError
 from symreln.exact.scalar import Scalar
+from symreln.report.written_spec import spec_toml
 from symreln.specs.files import parse_toml
 from symreln.specs.reader import read_spec
-from symreln.specs.written_spec import spec_toml
 from symreln.task_library.registry import SPECS, spec_path
 from tests.strategies import examples
 
