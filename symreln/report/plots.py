@@ -19,16 +19,7 @@ from symreln.claims.rules import rule_of
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.report.chapters.mode_tables import drawn_vectors
-from symreln.report.looks import (
-    CLOSED,
-    GAIN,
-    INK,
-    OPEN,
-    Role,
-    line_style,
-    look,
-    measured_look,
-)
+from symreln.report.looks import CLOSED, GAIN, INK, OPEN, Role, line_style, look, measured_look
 from symreln.report.sketch import Cells, Curve, Panel, Sketch
 
 if TYPE_CHECKING:
@@ -200,9 +191,7 @@ def _vectors(derivation: Derivation) -> list[Sketch]:
 
 
 def _mode_curves(
-    derivation: Derivation,
-    prediction: Prediction,
-    measured: Sequence[tuple[str, ModeMeasured]],
+    derivation: Derivation, prediction: Prediction, measured: Sequence[tuple[str, ModeMeasured]]
 ) -> Iterator[Curve]:
     """Yield the strengths to draw; pathways whose curves lie on each other are one.
 
@@ -277,11 +266,7 @@ def _measured(
 
 
 def loss_curve(
-    label: str,
-    role: Role,
-    times: np.ndarray,
-    loss: np.ndarray,
-    spread: np.ndarray | None = None,
+    label: str, role: Role, times: np.ndarray, loss: np.ndarray, spread: np.ndarray | None = None
 ) -> Curve:
     """Return a loss over time as a curve of what its role is.
 

@@ -15,6 +15,7 @@ bound of the right one) and widens the slots where that bound needs it.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property, reduce
 from itertools import compress, count, product, repeat
 from math import gcd
@@ -188,6 +189,23 @@ class Matrix:
                     dot = sum([v * other_row[j] for j, v in row.items() if j in other_row])
                     total[key] = total.get(key, 0) + dot
         return Ratio({k: v for k, v in total.items() if v}, multiply(self.below, other.below))
+
+    def gram(self) -> Matrix:
+        """Return AᵀA, equal rows of A multiplied once."""
+        packed, size, bound = self.packed
+        places = range(self.shape[0])
+        counts = Counter(zip(*(map(rows.get, places) for rows in packed.values()), strict=True))
+        terms = {
+            key: {n: row for n, row in enumerate(rows) if row}
+            for key, rows in zip(packed, zip(*counts, strict=True), strict=False)
+        }
+        shape, weights = (len(counts), self.shape[1]), list(counts.values())
+        once = Matrix(shape, None, self.below, Rows(terms, size, bound)).reduced()
+        weighted = {
+            key: {n: {j: v * weights[n] for j, v in row.items()} for n, row in part.items()}
+            for key, part in once.terms.items()
+        }
+        return Matrix(shape, weighted, once.below).T @ once
 
 
 Part = tuple[Ratio, Matrix, Matrix, Any]  # factor, left, right, places: see products

@@ -97,12 +97,26 @@ class Pathway(SimpleNamespace):
         """Sigma^yx, of a pathway that is no image."""
         return combined([(self.per_sample, self.driven)]).reduced()
 
+    @cached_property
+    def m(self) -> Matrix:
+        """M = (Sigma^yx)^T Sigma^yx, of a pathway that is no image."""
+        share = self.per_sample * self.per_sample
+        return combined([(share, self.driven.gram())]).reduced()
+
+    @cached_property
+    def b(self) -> Matrix:
+        """Sigma^x, of a pathway that is no image."""
+        return combined([(self.per_sample, self.features @ self.features.T)]).reduced()
+
     def on_m(self, words: Matrix) -> Matrix:
-        """Return M·words, through the outputs."""
-        return self.a.T @ (self.a @ words)
+        """Return M·words, through the outputs where these are fewer than the inputs."""
+        few = len(self.outputs) < len(self.key[0])
+        return self.a.T @ (self.a @ words) if few else self.m @ words
 
     def on_b(self, words: Matrix) -> Matrix:
-        """Return Sigma^x·words, through the samples."""
+        """Return Sigma^x·words, through the samples where these are fewer than the inputs."""
+        if self.features.shape[1] >= len(self.key[0]):
+            return self.b @ words
         return products([(self.per_sample, self.features, self.features.T @ words, None)])
 
     @classmethod
@@ -270,7 +284,8 @@ def _commutator(data: Data, p: Pathway, given: Given) -> None:
 
 def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
     """Return MB and MB - BM, of symmetric M and B."""
-    forward = p.a.T @ p.on_b(p.a.T).T
+    few = len(p.outputs) < len(p.key[0])
+    forward = p.a.T @ p.on_b(p.a.T).T if few else p.m @ p.b
     return forward, combined([(p.a.one, forward), (p.a.one * -1, forward.T)])
 
 

@@ -7,15 +7,7 @@ from collections.abc import Iterator
 
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-from symreln.document.document_model import (
-    Block,
-    Content,
-    Items,
-    Math,
-    Section,
-    Table,
-    Theorem,
-)
+from symreln.document.document_model import Block, Content, Items, Math, Section, Table, Theorem
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
@@ -138,12 +130,7 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
     left_out = len(rows) - MOST_LINES
     more = f" The first {MOST_LINES}; {left_out} more are in derivation.json."
     return Table(
-        header=(
-            "pathway",
-            "first entry",
-            "value",
-            Math(r"\|[M, \Sigma^{x}]\| / \|M \Sigma^{x}\|"),
-        ),
+        header=("pathway", "first entry", "value", Math(r"\|[M, \Sigma^{x}]\| / \|M \Sigma^{x}\|")),
         rows=tuple(rows[:MOST_LINES]),
         caption="Nonzero entries of commutators: no joint eigenbasis exists."
         + more * (left_out > 0),
