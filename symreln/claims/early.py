@@ -102,12 +102,10 @@ def begin_early_strengths(derivation: Derivation) -> None:
             numbers.ask(_begun)
 
 
-def _begun(
-    derivation: Derivation,
-) -> tuple[
-    list[tuple[PathwayDerivation, ModeDerivation]],
-    Callable[[], tuple[int, list[EarlyStrength]]],
-]:
+_Asked = list[tuple[PathwayDerivation, ModeDerivation]]
+
+
+def _begun(derivation: Derivation) -> tuple[_Asked, Callable[[], tuple[int, list[EarlyStrength]]]]:
     """Return what is asked, and what returns how many units say what of it."""
     unsupported, dataset = derivation.ask(unsupported_pathways), derivation.spec.dataset
     kept = [p for p in derivation.stages[0].pathways if p.name not in unsupported]

@@ -97,7 +97,15 @@ def predict(
         if found is not None:
             return found
     if is_linear(derivation) and not derivation.later:
-        return _predict_linear(derivation, grid)
+        loss, strengths, _ = linear_curves(derivation, grid)
+        return Prediction(
+            times=grid,
+            reduced=loss,
+            method="solution of the single layer's linear flow, in steps",
+            closed_loss=None,
+            modes=_mode_curves(derivation, {}, strengths),
+            constants=derivation.ask(printed_constants),
+        )
     plain = derivation.known.plain
     if not plain.holds:
         msg = (
@@ -131,19 +139,6 @@ def _predict_flow(
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
         **_integrated(derivation, factors, closed, None if accuracy is None else (grid, accuracy)),
-    )
-
-
-def _predict_linear(derivation: Derivation, times: np.ndarray) -> Prediction:
-    """Predict a single layer, whose flow is linear."""
-    loss, strengths, _ = linear_curves(derivation, times)
-    return Prediction(
-        times=times,
-        reduced=loss,
-        method="solution of the single layer's linear flow, in steps",
-        closed_loss=None,
-        modes=_mode_curves(derivation, {}, strengths),
-        constants=derivation.ask(printed_constants),
     )
 
 

@@ -203,9 +203,8 @@ class Document:
         for block, depth in walk(self.blocks):
             everything.extend(contents(block))
             if isinstance(block, Section):
-                says = (
-                    f"section {plain_text(block.title)!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
-                )
+                title = plain_text(block.title)
+                says = f"section {title!r}: {depth + 1} deep; {_MAX_DEPTH} is most."
                 _check(depth < _MAX_DEPTH, says)
             if isinstance(block, Figure):
                 _known(block.name, drawn, "figure")

@@ -9,7 +9,6 @@ threads that trade the interpreter lock that often ran slower than one (benchmar
 
 from __future__ import annotations
 
-import pickle
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -190,6 +189,7 @@ def _here(parts: Sequence[_Part], report: Callable[[int], None]) -> list[Chunk]:
 
 
 _POLL_SECONDS = 0.1  # between two reports
+_SNAPSHOT = "snapshot "
 
 
 def _in_processes(
@@ -199,7 +199,7 @@ def _in_processes(
     done = pool.CONTEXT.RawArray("q", len(parts))
     with TemporaryDirectory() as folder, pool.processes(workers, done) as executor:
         futures = [
-            executor.submit(_there, part, place, Path(folder, f"{place}.pickle"))
+            executor.submit(_there, part, place, Path(folder, f"{place}.npz"))
             for place, part in enumerate(parts)
         ]
         pending = set(futures)
@@ -208,11 +208,20 @@ def _in_processes(
             for future in finished:
                 future.result()
             report(sum(done))
-        return [pickle.loads(future.result().read_bytes()) for future in futures]
+        return [_read(future.result()) for future in futures]
 
 
 def _there(part: _Part, place: int, file: Path) -> Path:
     """Train a part and write it; whoever reads a pipe waits for ever if its writer is killed."""
     chunk = part(partial(setitem, pool.shared_memory(), place))
-    file.write_bytes(pickle.dumps(chunk, pickle.HIGHEST_PROTOCOL))
+    kept: dict[str, Any] = {_SNAPSHOT + name: held for name, held in chunk.snapshots.items()}
+    np.savez(file, *chunk.matrices, losses=chunk.losses, **kept)
     return file
+
+
+def _read(file: Path) -> Chunk:
+    with np.load(file, allow_pickle=False) as data:
+        held = dict(data)
+    losses, names = held.pop("losses"), [name for name in held if name.startswith(_SNAPSHOT)]
+    snapshots = {name.removeprefix(_SNAPSHOT): held.pop(name) for name in names}
+    return Chunk(losses=losses, snapshots=snapshots, matrices=tuple(held.values()))
